@@ -1,0 +1,53 @@
+# `make demo` and `make test` set up everything they need; the other targets are their parts.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+# Progress bars on a terminal, silence in a log.
+PIP := $(RUN) pip --disable-pip-version-check $(if $(MAKE_TERMOUT),,--quiet) install -c constraints.txt
+CORE := $(VENV)/.core-installed
+DEV := $(VENV)/.dev-installed
+TESTED := tests rt_gym agents training
+
+.PHONY: demo test lint types unit bench clean
+
+demo: $(CORE)
+	$(VENV)/bin/rt-gym demo
+
+test: lint types unit
+
+lint: $(DEV)
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+
+types: $(DEV)
+	$(RUN) mypy
+
+unit: $(DEV)
+	$(RUN) pytest -n 2 --dist worksteal -p no:benchmark --doctest-modules $(TESTED)
+	NUMBA_DISABLE_JIT=1 $(RUN) pytest -n 2 --dist worksteal -p no:benchmark -m "plain and not slow"
+
+bench: $(DEV)
+	$(RUN) pytest --benchmark-only benchmarks
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "There is no command $(PYTHON); name yours, as in: make PYTHON=python3.12 demo" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "rt_gym needs Python 3.11 or newer; name one, as in: make PYTHON=python3.12 demo" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(CORE): pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing rt_gym into $(VENV); the first time this takes a few minutes."
+	@$(PIP) -e .
+	@touch $@
+
+# The tools contain the core, so both stamps are fresh afterwards.
+$(DEV): pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing rt_gym and its development tools into $(VENV); the first time this takes several minutes."
+	@$(PIP) -e ".[dev]"
+	@touch $(CORE) $@

@@ -1,0 +1,106 @@
+"""Real-time heuristic search algorithms, one per file, each reading like its paper.
+
+Example:
+    >>> import agents, rt_gym
+    >>> grid = rt_gym.Grid([[1, 1, 1], [1, 0, 1], [1, 0, 1]])
+    >>> run = agents.run("lrta", rt_gym.Problem(grid, (0, 2), (2, 2)), depth=2, budget=1000)
+    >>> run.solved, run.cost, run.suboptimality
+    (True, 6.0, 1.0)
+"""
+
+import importlib
+import inspect
+from difflib import get_close_matches
+from typing import Any
+
+from agents.base import Agent, KernelAgent
+from agents.record import MoveSeconds, Run
+from agents.runner import run_agent
+from rt_gym.budget import Budget
+from rt_gym.errors import InputError
+from rt_gym.problem import Problem
+
+__all__ = ["Agent", "KernelAgent", "MoveSeconds", "Run", "ids", "load", "make", "parameters", "run"]
+
+# id -> (module, class), imported on demand
+_TABLE = {
+    "astar": ("astar", "AStar"),
+    "weighted-astar": ("astar", "WeightedAStar"),
+    "lrta": ("lrta", "LRTA"),
+    "lss-lrta": ("lss_lrta", "LSSLRTA"),
+}
+
+
+def ids() -> list[str]:
+    """Return the ids of all agents."""
+    return list(_TABLE)
+
+
+def load(agent_id: str) -> Any:
+    """Return the class behind an id."""
+    if agent_id not in _TABLE:
+        near = get_close_matches(str(agent_id), _TABLE, 1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise InputError(f"there is no agent {agent_id!r}{hint}; the agents are {', '.join(_TABLE)}")
+    module, name = _TABLE[agent_id]
+    return getattr(importlib.import_module(f"{__package__}.{module}"), name)
+
+
+def parameters(agent_id: str) -> dict[str, Any]:
+    """Return the parameters of an agent with their defaults."""
+    signature = inspect.signature(load(agent_id))
+    return {name: parameter.default for name, parameter in signature.parameters.items()}
+
+
+def make(agent_id: str, *, budget: Budget | int | None = None, **settings: Any) -> Any:
+    """Make an agent.
+
+    Args:
+        agent_id: one of ``ids()``.
+        budget: choose the largest setting whose bound per move fits into this budget, for what is not given.
+        settings: the agent's own parameters.
+
+    Raises:
+        InputError: for an unknown id or parameter, or a value out of range; the message lists what is known.
+    """
+    agent = load(agent_id)
+    known = parameters(agent_id)
+    for name in settings:
+        if name not in known:
+            listed = ", ".join(known) or "none"
+            raise InputError(f"agent {agent_id} has no parameter {name!r}; its parameters are {listed}")
+    allowance = Budget.of(budget)
+    if allowance.limit is not None:
+        settings = agent.fit(allowance.limit, allowance.count) | settings
+    return agent(**settings)
+
+
+def run(
+    agent: str | Agent,
+    problem: Problem,
+    *,
+    budget: Budget | int | None = None,
+    trials: int | str = 1,
+    max_moves: int = 10_000_000,
+    seed: int | None = 0,
+    clock: bool = True,
+    **settings: Any,
+) -> Run:
+    """Run whole trials of an agent on a problem, inside kernels for our own agents.
+
+    Args:
+        agent: an id, or any object with ``reset`` and ``act``.
+        problem: what to solve.
+        budget: the limit per move; counted without a limit when None. With an id it also chooses the agent's setting
+            where none is given.
+        trials: how many times to go from start to goal, or ``"converge"`` until nothing more is learned.
+        max_moves: how many moves a trial may take.
+        seed: for random ties and for the agent's own use.
+        clock: time every move, which takes some 20 ns.
+        settings: parameters of the agent, with an id.
+    """
+    if isinstance(agent, str):
+        agent = make(agent, budget=budget, **settings)
+    elif settings:
+        raise InputError(f"settings {', '.join(settings)} go with an id, not with an agent that is already made")
+    return run_agent(agent, problem, Budget.of(budget), trials, max_moves, seed, clock)

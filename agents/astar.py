@@ -1,0 +1,101 @@
+"""A*: the whole path first, then the moves.
+
+P. Hart, N. Nilsson, B. Raphael, "A Formal Basis for the Heuristic Determination of Minimum Cost Paths", IEEE
+Transactions on Systems Science and Cybernetics 4(2), 1968; I. Pohl, "Heuristic Search Viewed as Path Finding in a
+Graph", Artificial Intelligence 1, 1970, for the weighted form.
+
+Readings:
+- With a budget too small for the search the agent stands still and thinks on at the next move.
+- In unknown or changing terrain it plans on what it believes and starts anew when the next step is blocked.
+- Weighted A* does not reopen closed states; the path costs at most ``weight`` times the optimum.
+"""
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import DECIDE, RUN, KernelAgent, bind
+from rt_gym.budget import CHANGED, NO_PATH, UNLIMITED, WAIT
+from rt_gym.errors import InputError
+from rt_gym.jit import kernel
+from rt_gym.search.astar import FOUND, INTERRUPTED, Buckets, begin_astar, make_buckets, resume_astar
+from rt_gym.search.space import trace
+from rt_gym.world import View
+
+
+class AStarMemory(NamedTuple):
+    """The search, and whether one is under way."""
+
+    buckets: Buckets
+    searching: NDArray[np.int64]
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Search on, and commit to the whole path once it is found. A map that changed meanwhile is searched anew."""
+    buckets, searching = memory.buckets, memory.searching
+    if searching[0] == 0 or trip.meter[CHANGED] > 0:
+        begin_astar(terrain, buckets, s, t)
+    end = resume_astar(terrain, trip, buckets, t, UNLIMITED)
+    searching[0] = end == INTERRUPTED
+    if end == INTERRUPTED:
+        return np.int64(WAIT)
+    if end != FOUND:
+        return np.int64(NO_PATH)
+    return trace(buckets.space, np.int64(buckets.lowest.item[0]), trip.plan)
+
+
+run, decide = bind(RUN, plan), bind(DECIDE, plan)
+
+
+class WeightedAStar(KernelAgent):
+    """A* with the heuristic times a weight.
+
+    Args:
+        weight: at least 1; taken as the nearest fraction with a denominator of at most 1000.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+
+    def __init__(self, weight: float = 1.5, tie: str = "first") -> None:
+        super().__init__(tie)
+        if isinstance(weight, bool) or not isinstance(weight, (int, float, Fraction)) or not 1 <= weight <= 1000:
+            raise InputError(f"weight must be a number from 1 to 1000, not {weight!r}")
+        self.weight = Fraction(weight).limit_denominator(1000)
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return nothing: no parameter bounds the search, which waits for the meter instead."""
+        return {}
+
+    @property
+    def bound(self) -> None:
+        """There is none: the first move pays for the whole search."""
+        return None
+
+    def make_memory(self, view: View) -> AStarMemory:
+        """Return room for a search of the whole map."""
+        return AStarMemory(make_buckets(view.terrain, self.weight), np.zeros(1, np.int64))
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Forget the search."""
+        self.memory.buckets.space.random[0] = seed
+        self.begin_trial()
+
+    def begin_trial(self) -> None:
+        """Forget a search that was under way."""
+        self.memory.searching[0] = 0
+
+
+class AStar(WeightedAStar):
+    """A* as published: optimal paths.
+
+    Args:
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    def __init__(self, tie: str = "first") -> None:
+        super().__init__(1, tie)

@@ -1,0 +1,174 @@
+"""What an agent is, and the one trial loop that all of them share.
+
+An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
+meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
+CUT). Its file ends with ``run, decide = bind(RUN, plan), bind(DECIDE, plan)``: ``run`` walks a whole trial inside one
+kernel, ``decide`` makes one decision for ``act``. Both walk the same path, because both are the same few lines.
+"""
+
+import types
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.budget import (
+    AT,
+    MOVES,
+    OVERRUN,
+    STAY,
+    STUCK,
+    adopt,
+    may_idle,
+    must_plan,
+    take,
+)
+from rt_gym.clock import start_clock, time_move
+from rt_gym.cost import to_floats
+from rt_gym.errors import InputError
+from rt_gym.grid import fill_h0
+from rt_gym.jit import kernel
+from rt_gym.world import View, World, walk
+
+GOAL, OUT_OF_MOVES = 0, 1
+
+
+class Agent(Protocol):
+    """What every agent offers, a user's own included; plain Python is enough."""
+
+    def reset(self, view: View, seed: int | None = None) -> None:
+        """Begin a new problem."""
+
+    def act(self) -> int:
+        """Return the next move: a direction, or STAY."""
+
+
+def plan(terrain, trip, memory, s, t):
+    """Stand in for an agent's own plan in the two templates below."""
+    return np.int64(0)
+
+
+def RUN(truth, terrain, trip, memory, t, limit):
+    """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK or OVERRUN."""
+    s = trip.meter[AT]
+    end = np.int64(GOAL)
+    start_clock(trip.clock)
+    while s != t:
+        if trip.tally[MOVES] >= limit:
+            end = np.int64(OUT_OF_MOVES)
+            break
+        if must_plan(terrain, trip, s):
+            adopt(trip, plan(terrain, trip, memory, s, t))
+        d = take(trip)
+        if d < STAY:
+            if not may_idle(trip):
+                end = d
+                break
+            d = np.int64(STAY)
+        s = walk(truth, terrain, trip, s, d)
+        time_move(trip.clock)
+    trip.meter[AT] = s
+    return end
+
+
+def DECIDE(terrain, trip, memory, t):
+    """Return the next direction, STAY, STUCK or OVERRUN."""
+    s = trip.meter[AT]
+    if must_plan(terrain, trip, s):
+        adopt(trip, plan(terrain, trip, memory, s, t))
+    return take(trip)
+
+
+def bind(template: Callable[..., Any], plan: Any) -> Any:
+    """Return a copy of a template that calls this plan, as a kernel of its own.
+
+    The qualified name keeps the disk caches of two agents apart: numba tells cached functions from each other by name
+    and byte code, and the byte code is the same.
+    """
+    source = getattr(plan, "py_func", plan)
+    bound = types.FunctionType(template.__code__, {**globals(), "plan": plan}, template.__name__)
+    bound.__qualname__ = f"{template.__name__}.{source.__module__}"
+    bound.__module__ = __name__
+    return kernel(bound, also=(source.__code__.co_filename,))
+
+
+class KernelAgent:
+    """An agent whose algorithm is a bound kernel. Subclasses check their parameters and look after their memory.
+
+    Args:
+        tie: ``"first"`` breaks the last ties by order of generation, ``"random"`` by the seed given to ``reset``.
+    """
+
+    run_kernel: ClassVar[Any]
+    decide_kernel: ClassVar[Any]
+
+    def __init__(self, tie: str = "first") -> None:
+        if tie not in ("first", "random"):
+            raise InputError(f'tie must be "first" or "random", not {tie!r}')
+        self.tie = tie
+        self.memory: Any = None
+        self._made_for: tuple[int, int, str] | None = None
+
+    def make_memory(self, view: View) -> Any:
+        """Return the arrays that the plan kernel works on, for maps of this size and kind."""
+        raise TypeError(f"{type(self).__name__} does not say what its memory is")
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Bring the memory into the state of a new problem; seed 0 breaks ties by order of generation."""
+
+    def begin_trial(self) -> None:
+        """Go back to the start of the same problem: what was learned stays."""
+
+    def reset(self, view: View, seed: int | None = None) -> None:
+        """Begin a new problem: forget what was learned. The arrays of the last one are used again where they fit."""
+        kind = (view.terrain.mask.size, view.connectivity, view.cost)
+        if kind != self._made_for:
+            self.memory, self._made_for = self.make_memory(view), kind
+        self.view = view
+        self.clear_memory(view, tie_seed(seed) if self.tie == "random" else 0)
+
+    def act(self) -> int:
+        """Return the next move; STAY when there is none to make, and the view's meter says why."""
+        view = self.view
+        if view.trip.meter[AT] == view.goal_cell:
+            return STAY
+        return max(STAY, int(self.decide_kernel(view.terrain, view.trip, self.memory, view.goal_cell)))
+
+    def compile(self, world: World) -> None:
+        """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""
+        world.run_kernel(self.run_kernel, self.memory, 0)
+
+    def run_trial(self, world: World, max_moves: int) -> int:
+        """Run one trial inside a kernel and return why it ended."""
+        return world.run_kernel(self.run_kernel, self.memory, max_moves)
+
+    @property
+    def learned(self) -> NDArray[np.int64] | None:
+        """The learned heuristic of every cell, None for an agent without one."""
+        return getattr(self.memory, "h", None)
+
+    def layers(self) -> dict[str, NDArray[Any]]:
+        """Return what can be drawn: ``h``, an H x W array of how much was learned, and ``expanded``, n x 2 positions."""
+        view = self.view
+        layers: dict[str, NDArray[Any]] = {"expanded": view.terrain.xy.reshape(-1, 2)[view.expanded]}
+        if self.learned is not None:
+            first = np.empty_like(self.learned)
+            fill_h0(view.terrain, view.goal_cell, first)
+            layers["h"] = to_floats(view.inner(self.learned - first))
+        return layers
+
+
+def tie_seed(seed: int | None) -> int:
+    """Turn any seed into the nonzero state of a random generator in a kernel."""
+    sequence = np.random.SeedSequence(seed)
+    return int(sequence.generate_state(1, np.uint64)[0]) or 1
+
+
+def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return a parameter that must be a whole number within a range."""
+    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and low <= value
+    if not fits or (high is not None and value > high):
+        span = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise InputError(f"{name} must be a whole number {span}, not {value!r}")
+    return int(value)

@@ -1,0 +1,93 @@
+"""LSS-LRTA*, also known as Koenig's LRTA*: a bounded A*, then learning in the whole local search space.
+
+S. Koenig, X. Sun, "Comparing real-time and incremental heuristic search for real-time situated agents", Autonomous
+Agents and Multi-Agent Systems 18(3), 2009; first in S. Koenig, "A Comparison of Fast Search Methods for Real-Time
+Situated Agents", AAMAS 2004.
+
+Readings:
+- ``commit="all"`` walks the whole path to the best frontier state, as in the original; ``"one"`` replans after every
+  move, which is how the figures that count expansions per action are read.
+- Where the meter refuses an expansion the local search space is as large as it got; learning works on any size.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import DECIDE, RUN, KernelAgent, bind, whole
+from rt_gym.budget import CUT, NO_PATH
+from rt_gym.errors import InputError
+from rt_gym.grid import fill_h0
+from rt_gym.jit import kernel
+from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
+from rt_gym.search.space import CLOSED, NONE, make_space, trace
+from rt_gym.world import View
+
+
+class LSSMemory(NamedTuple):
+    """Learned values, the local search space, and how many states it may close and how many moves are committed."""
+
+    h: NDArray[np.int64]
+    local: Local
+    lookahead: NDArray[np.int64]
+    commit: NDArray[np.int64]
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Search, learn, and commit to the path to the best frontier state or to its first step."""
+    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead[0])
+    if best == NONE:
+        return np.int64(NO_PATH)
+    if memory.local.space.state[CLOSED] == 0:
+        return np.int64(CUT)
+    frontier_update(terrain, trip, memory.local, memory.h)
+    return min(trace(memory.local.space, best, trip.plan), memory.commit[0])
+
+
+run, decide = bind(RUN, plan), bind(DECIDE, plan)
+
+
+class LSSLRTA(KernelAgent):
+    """LSS-LRTA*.
+
+    Args:
+        lookahead: how many states its A* expands.
+        commit: ``"all"`` the moves to the best frontier state, or only ``"one"``.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+
+    def __init__(self, lookahead: int = 50, commit: str = "all", tie: str = "first") -> None:
+        super().__init__(tie)
+        self.lookahead = whole("lookahead", lookahead, 1)
+        if commit not in ("all", "one"):
+            raise InputError(f'commit must be "all" or "one", not {commit!r}')
+        self.commit = commit
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return the largest lookahead n whose bound fits.
+
+        A move expands n states. Learning scans at most these and their frontier, which has at most 5 n + 3 states.
+        """
+        return {"lookahead": limit if count == "expansions" else max(1, (limit - 3) // 7)}
+
+    @property
+    def bound(self) -> int:
+        """The most expansions that a move can take."""
+        return self.lookahead
+
+    def make_memory(self, view: View) -> LSSMemory:
+        """Return room for the values of every cell and for the local search."""
+        cells = view.terrain.mask.size
+        commit = 1 if self.commit == "one" else cells
+        local = make_local(make_space(cells))
+        return LSSMemory(np.empty(cells, np.int64), local, np.array([self.lookahead]), np.array([commit]))
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Let the values start at the heuristic."""
+        fill_h0(view.terrain, view.goal_cell, self.memory.h)
+        self.memory.local.space.random[0] = seed

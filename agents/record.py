@@ -1,0 +1,141 @@
+"""What a run leaves behind."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.cost import SQRT2
+from rt_gym.problem import Problem
+
+
+class MoveSeconds(NamedTuple):
+    """How long the moves of a trial took: median, 99th percentile (both to about 6 %), and the longest."""
+
+    p50: float
+    p99: float
+    max: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """The record of one trial, or the totals over several.
+
+    Of several trials, counts and costs are sums, maxima are maxima, ``path`` is the last one, and ``trials`` holds a
+    record of each. Standing still and walking into a wall cost as much as a straight step.
+
+    Attributes:
+        outcome: ``"goal"``, ``"out of moves"``, ``"no path"`` or ``"overrun"``.
+        straights, diagonals: the exact cost, as the number of steps of each kind.
+        moves: how long it took, moves that stood still included.
+        path: n x 2 array of ``(x, y)``, the start first, one entry per move.
+        expansions, scans: the two counts of the meter; max_expansions, max_scans: the most for one move.
+        learning_ops, trace_steps: operations of the learning phase, and steps back along a search tree.
+        first_move_expansions: what was expanded before the first move.
+        seconds: wall-clock time of planning and walking inside the kernel.
+        move_seconds: the same per move; None when the clock was off.
+        precompute_seconds: time spent before the first trial on knowledge that outlives it.
+        memory: how many cells have a learned value beyond the heuristic.
+        h_updates: how often a learned value was raised.
+        overrun: whether a move went past the budget.
+        converged: whether the last trial raised no value and reached the goal.
+    """
+
+    problem: Problem = field(repr=False)
+    outcome: str
+    straights: int
+    diagonals: int
+    moves: int
+    stays: int
+    path: NDArray[np.int32] = field(repr=False)
+    expansions: int
+    max_expansions: int
+    scans: int
+    max_scans: int
+    learning_ops: int
+    trace_steps: int
+    first_move_expansions: int
+    plans: int
+    seconds: float
+    move_seconds: MoveSeconds | None
+    precompute_seconds: float
+    memory: int
+    h_updates: int
+    overrun: bool
+    trials: tuple["Run", ...] = field(default=(), repr=False)
+
+    @property
+    def solved(self) -> bool:
+        """Whether the goal was reached, in every trial."""
+        return self.outcome == "goal"
+
+    @property
+    def cost(self) -> float:
+        """The cost of all moves made."""
+        diagonal = 1.0 if self.problem.grid.cost == "unit" else SQRT2
+        return self.straights + diagonal * self.diagonals
+
+    @property
+    def expansions_per_move(self) -> float:
+        """Expansions per move, over the whole run; 0 without moves."""
+        return self.expansions / self.moves if self.moves else 0.0
+
+    @property
+    def optimal(self) -> float | None:
+        """The cost of a shortest path on the true map; None when the map changes."""
+        return self.problem.optimal
+
+    @property
+    def suboptimality(self) -> float | None:
+        """The cost of a trial, on average, divided by the optimal cost; None when there is no such cost to compare with.
+
+        A problem that starts on its goal has a suboptimality of one.
+        """
+        optimal = self.optimal
+        if optimal is None or np.isinf(optimal):
+            return None
+        return self.cost / (optimal * max(1, len(self.trials))) if optimal else 1.0
+
+    @cached_property
+    def scrubbing(self) -> float:
+        """How often a visited cell was visited, on average; 1 means that no cell was seen twice."""
+        x, y = self.path[:, 0].astype(np.int64), self.path[:, 1].astype(np.int64)
+        return len(self.path) / len(np.unique(y * self.problem.grid.width + x))
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last trial reached the goal and raised no value."""
+        last = self.trials[-1] if self.trials else self
+        return last.solved and last.h_updates == 0
+
+
+def total(trials: list[Run]) -> Run:
+    """Return one trial as it is, or the totals of several."""
+    first, last = trials[0], trials[-1]
+    if len(trials) == 1:
+        return first
+
+    def add(name: str) -> int:
+        return sum(getattr(trial, name) for trial in trials)
+
+    timed = [trial.move_seconds for trial in trials if trial.move_seconds]
+    slowest = max(timed, key=lambda times: times.max) if timed else None
+    sums = ("straights", "diagonals", "moves", "stays", "expansions", "scans", "learning_ops", "trace_steps", "plans")
+    return Run(
+        problem=first.problem,
+        outcome=last.outcome,
+        path=last.path,
+        max_expansions=max(trial.max_expansions for trial in trials),
+        max_scans=max(trial.max_scans for trial in trials),
+        first_move_expansions=first.first_move_expansions,
+        seconds=sum(trial.seconds for trial in trials),
+        move_seconds=slowest,
+        precompute_seconds=first.precompute_seconds,
+        memory=last.memory,
+        h_updates=add("h_updates"),
+        overrun=any(trial.overrun for trial in trials),
+        trials=tuple(trials),
+        **{name: add(name) for name in sums},
+    )

@@ -1,0 +1,131 @@
+"""Runs trials and writes their records: inside kernels where the agent has them, move by move otherwise."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from agents.base import GOAL, OUT_OF_MOVES, Agent, KernelAgent, whole
+from agents.record import MoveSeconds, Run, total
+from rt_gym import budget as meter
+from rt_gym.budget import OVERRUN, STAY, STUCK, Budget
+from rt_gym.clock import LONGEST, TOTAL, quantile, start_clock, time_move
+from rt_gym.errors import BudgetExceeded, InputError
+from rt_gym.grid import h0
+from rt_gym.jit import kernel
+from rt_gym.problem import Problem
+from rt_gym.world import World
+
+_OUTCOMES = {GOAL: "goal", OUT_OF_MOVES: "out of moves", STUCK: "no path", OVERRUN: "overrun"}
+
+
+def run_agent(
+    agent: Agent,
+    problem: Problem,
+    budget: Budget,
+    trials: int | str,
+    max_moves: int,
+    seed: int | None,
+    clock: bool,
+) -> Run:
+    """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``."""
+    most = whole("max_moves", max_moves, 1)
+    wanted = 0 if trials == "converge" else whole("trials", trials, 1)
+    world = World(problem, budget, most, clock=clock)
+    began = time.perf_counter()
+    agent.reset(world.view, seed)
+    prepared = getattr(agent, "precompute_seconds", 0.0)
+    ready = time.perf_counter() - began
+    records: list[Run] = []
+    while not records or (len(records) != wanted and records[-1].solved and not (wanted == 0 and records[-1].converged)):
+        if records:
+            world.begin_trial()
+            getattr(agent, "begin_trial", lambda: None)()
+        records.append(_run_trial(agent, world, most, min(prepared, ready)))
+    return total(records)
+
+
+def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: float) -> Run:
+    if isinstance(agent, KernelAgent):
+        agent.compile(world)
+    began = time.perf_counter()
+    if isinstance(agent, KernelAgent):
+        end = agent.run_trial(world, max_moves)
+    else:
+        end = _act_trial(agent, world, max_moves)
+    seconds = time.perf_counter() - began
+    if end == OVERRUN and world.budget.on_overrun == "raise":
+        raise BudgetExceeded(world.overrun_message())
+    return _record(agent, world, end, seconds, precompute_seconds)
+
+
+def _act_trial(agent: Agent, world: World, max_moves: int) -> int:
+    """Walk one trial in Python, for agents without kernels."""
+    start_clock(world.trip.clock)
+    while not world.done:
+        if world.view.moves >= max_moves:
+            return OUT_OF_MOVES
+        action = _checked(agent.act(), world)
+        if world.view.meter.stuck:
+            return STUCK
+        if not world.step(action):
+            return OVERRUN
+        time_move(world.trip.clock)
+    return GOAL
+
+
+def _checked(action: Any, world: World) -> int:
+    actions = world.problem.grid.actions
+    if not isinstance(action, (int, np.integer)) or not STAY <= action < actions:
+        raise InputError(f"an action must be a direction from 0 to {actions - 1} or STAY, not {action!r}")
+    return int(action)
+
+
+@kernel
+def count_learned(terrain, goal, h):
+    """Return how many free cells have a value other than the heuristic."""
+    count = 0
+    for cell in range(h.size):
+        if terrain.free[cell] != 0 and h[cell] != h0(terrain, cell, goal):
+            count += 1
+    return count
+
+
+def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float) -> Run:
+    """Read the record of the trial that has just ended off the world."""
+    meter_now, tally = world.trip.meter, world.trip.tally.tolist()
+    for count in range(4):  # what was spent on a move that was never made
+        tally[count] += int(meter_now[count])
+    learned = getattr(agent, "learned", None)
+    grid = world.problem.grid
+    return Run(
+        problem=world.problem,
+        outcome=_OUTCOMES[end],
+        straights=tally[meter.STRAIGHTS],
+        diagonals=tally[meter.DIAGONALS],
+        moves=tally[meter.MOVES],
+        stays=tally[meter.STAYS],
+        path=grid.positions(world.trip.path[: tally[meter.MOVES] + 1]),
+        expansions=tally[meter.EXPANSIONS],
+        max_expansions=max(tally[meter.MAX_EXPANSIONS], int(meter_now[meter.EXPANSIONS])),
+        scans=tally[meter.SCANS],
+        max_scans=max(tally[meter.MAX_SCANS], int(meter_now[meter.SCANS])),
+        learning_ops=tally[meter.LEARNING_OPS],
+        trace_steps=tally[meter.TRACE_STEPS],
+        first_move_expansions=tally[meter.FIRST] if tally[meter.MOVES] else int(meter_now[meter.EXPANSIONS]),
+        plans=tally[meter.PLANS],
+        seconds=seconds,
+        move_seconds=_move_seconds(world, seconds),
+        precompute_seconds=precompute_seconds,
+        memory=0 if learned is None else int(count_learned(world.terrain, world.view.goal_cell, learned)),
+        h_updates=tally[meter.RAISES],
+        overrun=tally[meter.OVERRUNS] > 0 or end == OVERRUN,
+    )
+
+
+def _move_seconds(world: World, seconds: float) -> MoveSeconds | None:
+    clock = world.trip.clock
+    if not clock.size:
+        return None
+    tick = seconds / max(1, int(clock[TOTAL]))
+    return MoveSeconds(quantile(clock, 0.5) * tick, quantile(clock, 0.99) * tick, int(clock[LONGEST]) * tick)

@@ -1,0 +1,30 @@
+"""The Gymnasium home of real-time heuristic search: grid pathfinding with a metered compute budget per move."""
+
+from rt_gym.budget import STAY, Budget, Meter
+from rt_gym.errors import BudgetExceeded, InputError
+from rt_gym.grid import DIRECTIONS, Grid
+from rt_gym.maps import load_map, load_scenarios
+from rt_gym.problem import Change, Problem
+from rt_gym.sample import sample_problems
+from rt_gym.search.distance import distance_field
+from rt_gym.world import View, World
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DIRECTIONS",
+    "STAY",
+    "Budget",
+    "BudgetExceeded",
+    "Change",
+    "Grid",
+    "InputError",
+    "Meter",
+    "Problem",
+    "View",
+    "World",
+    "distance_field",
+    "load_map",
+    "load_scenarios",
+    "sample_problems",
+]

@@ -1,0 +1,51 @@
+"""What an agent knows of the map: fog, sensing, the free-space assumption.
+
+An agent with a vision radius counts every cell it has not seen as free. Before its first plan and after every move it
+sees all cells within the radius (Chebyshev distance with eight neighbours, Manhattan with four; walls hide nothing),
+so the moves out of its own cell are always known exactly.
+"""
+
+import numpy as np
+
+from rt_gym.budget import CHANGED
+from rt_gym.grid import Grid, Terrain, set_free
+from rt_gym.jit import kernel
+
+
+@kernel
+def notice(terrain, trip, cell, free):
+    """Enter the true state of a cell into the belief; list it as changed if that was news."""
+    terrain.known[cell] = 1
+    if terrain.free[cell] != free:
+        set_free(terrain, cell, free)
+        if trip.meter[CHANGED] < trip.changed.size:
+            trip.changed[trip.meter[CHANGED]] = cell
+            trip.meter[CHANGED] += 1
+
+
+@kernel
+def sense(real, terrain, trip, s, vision):
+    """See every cell of ``real`` within the radius around ``s``."""
+    stride = terrain.offset[1]
+    x, y = np.int64(terrain.xy[2 * s]), np.int64(terrain.xy[2 * s + 1])
+    right = np.int64(terrain.xy[2 * (real.size - 1)]) - 1
+    bottom = np.int64(terrain.xy[2 * (real.size - 1) + 1]) - 1
+    for row in range(max(y - vision, 0), min(y + vision, bottom) + 1):
+        reach = vision if terrain.rule[0] == 8 else vision - abs(row - y)
+        begin = (row + 1) * stride + 1
+        for cell in range(begin + max(x - reach, 0), begin + min(x + reach, right) + 1):
+            if terrain.known[cell] == 0 or terrain.free[cell] != real[cell]:
+                notice(terrain, trip, cell, real[cell])
+
+
+def first_belief(grid: Grid, vision: int | None, changing: bool) -> Terrain:
+    """Return what an agent believes before it has seen anything: the whole map, or open ground everywhere.
+
+    The grid's own arrays are handed out where nothing can ever write to them.
+    """
+    terrain = grid.terrain
+    if vision is None and not changing:
+        return terrain
+    source = terrain if vision is None else grid.open_ground
+    known = np.ones_like(terrain.known) if vision is None else np.zeros_like(terrain.known)
+    return terrain._replace(mask=source.mask.copy(), free=source.free.copy(), known=known)

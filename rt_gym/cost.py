@@ -1,0 +1,48 @@
+"""Exact path costs in one int64: the only place that knows the encoding.
+
+A path of ``c`` straight and ``d`` diagonal steps costs ``c * STRAIGHT + d * DIAGONAL``. Sums and comparisons are
+plain integer operations, so equal costs compare with ``==``. ``DIAGONAL`` is the odd integer next to
+``sqrt(2) * STRAIGHT``: the order of two encoded costs is the order of the real ones as long as their diagonal counts
+differ by less than about 5e5, and because it is odd it can be inverted modulo ``STRAIGHT``, so that the two counts
+can be read back. The totals of a trial are kept as two counters instead: 2**22 straight steps would reach ``INF``.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+STRAIGHT = 1 << 40
+DIAGONAL = math.isqrt(2 * STRAIGHT * STRAIGHT) | 1
+INF = 1 << 62
+SQRT2 = math.sqrt(2.0)
+
+_DIAGONAL_INVERSE = pow(DIAGONAL, -1, STRAIGHT)
+
+
+def encode(straight: int, diagonal: int = 0) -> int:
+    """Return the exact cost of so many straight and diagonal steps."""
+    return straight * STRAIGHT + diagonal * DIAGONAL
+
+
+def decode(cost: int) -> tuple[int, int]:
+    """Return the numbers of straight and diagonal steps that make up an exact cost."""
+    diagonal = (int(cost) % STRAIGHT) * _DIAGONAL_INVERSE % STRAIGHT
+    return (int(cost) - diagonal * DIAGONAL) // STRAIGHT, diagonal
+
+
+def to_float(cost: int) -> float:
+    """Return an exact cost as the nearest float; ``INF`` and beyond become infinity."""
+    if cost >= INF:
+        return math.inf
+    straight, diagonal = decode(cost)
+    return straight + diagonal * SQRT2
+
+
+def to_floats(costs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return an array of exact costs as floats, infinity where nothing was reached."""
+    low = (costs & (STRAIGHT - 1)).astype(np.uint64)
+    diagonal = ((low * np.uint64(_DIAGONAL_INVERSE)) & np.uint64(STRAIGHT - 1)).astype(np.int64)
+    straight: NDArray[Any] = (costs - diagonal * DIAGONAL) >> 40
+    return np.where(costs >= INF, np.inf, straight + diagonal * SQRT2)

@@ -1,0 +1,67 @@
+"""Reading and writing whole files safely: bounded reads, atomic writes, one sentence when something is wrong."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rt_gym.errors import InputError
+
+MAX_BYTES = 1 << 25  # eight bytes for every cell of the largest grid
+
+PathLike = str | os.PathLike[str]
+
+
+def shown(path: PathLike) -> str:
+    """Return a path as messages show it: on one line, whatever the file is called."""
+    text = os.fspath(path)
+    return text if text.isprintable() and text else ascii(text)
+
+
+def read_bytes(path: PathLike, limit: int = MAX_BYTES) -> bytes:
+    """Return the content of a regular file of at most ``limit`` bytes."""
+    with _refusing(path, "read"):
+        # Asked before opening, because opening a pipe would wait for its writer.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise InputError(f"{shown(path)}: is not a regular file")
+        with open(path, "rb") as file:
+            data = file.read(limit + 1)
+    if len(data) > limit:
+        raise InputError(f"{shown(path)}: is larger than the {limit} bytes that are read at most")
+    return data
+
+
+def atomic_write(path: PathLike, data: bytes) -> None:
+    """Write a file so that at any moment the old content or the new one is there, never a part of it."""
+    with _refusing(path, "written"):
+        # Links are followed, so that the file they name is replaced and not the link.
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            raise InputError(f"{shown(path)}: is not a regular file")
+        _write_beside(target, data)
+
+
+def _write_beside(target: Path, data: bytes) -> None:
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _refusing(path: PathLike, deed: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"{shown(path)}: cannot be {deed} ({error.strerror})") from None
+    except ValueError:
+        raise InputError(f"{shown(path)}: is not a possible file name") from None

@@ -1,0 +1,148 @@
+"""Maps as arrays: NumPy ``.npy`` and ``.npz`` files, and ``.csv`` text. 1 (or true) is a free cell, 0 a blocked one."""
+
+import io
+import math
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.errors import InputError
+from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from rt_gym.grid import Grid
+from rt_gym.maps.sizes import size_problem
+
+_BOM = b"\xef\xbb\xbf"  # spreadsheets write it in front of UTF-8 text
+_MEMBER = "passable"
+_MOST_MEMBERS = 100
+# Version 3 differs from 2 only in the names of fields, which a map has not.
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+@contextmanager
+def refusing(file: str, kind: str) -> Iterator[None]:
+    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception:
+        raise InputError(f"{file}: is not a readable {kind}") from None
+
+
+def read_npy(path: PathLike, **grid_options: Any) -> Grid:
+    """Return the grid of a ``.npy`` file, named after it; the options are those of ``Grid``."""
+    file = shown(path)
+    with refusing(file, ".npy file"):
+        cells = _array(io.BytesIO(read_bytes(path)), file)
+    return Grid(cells, name=Path(path).stem, **grid_options)
+
+
+def read_npz(path: PathLike, **grid_options: Any) -> Grid:
+    """Return the grid of an ``.npz`` file: its array ``passable``, or else its only array."""
+    file, data = shown(path), read_bytes(path)
+    # Counted before the archive is opened, because opening it makes an object per member.
+    if data.count(b"PK\x01\x02") > _MOST_MEMBERS:
+        raise InputError(f"{file}: has more than {_MOST_MEMBERS} members, a map is one array")
+    with refusing(file, ".npz file"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        member = _member(archive, file)
+        # The other methods unpack a whole block at once, however large it is; NumPy writes only these two.
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise InputError(f"{file}: is packed in a way that NumPy does not use")
+        with archive.open(member) as stream:
+            cells = _array(stream, file)
+    return Grid(cells, name=Path(path).stem, **grid_options)
+
+
+def _member(archive: zipfile.ZipFile, file: str) -> zipfile.ZipInfo:
+    members = {info.filename: info for info in archive.infolist()}
+    if f"{_MEMBER}.npy" in members:
+        return members[f"{_MEMBER}.npy"]
+    if len(members) != 1:
+        raise InputError(f"{file}: must hold one array, or one called {_MEMBER!r}, but holds {len(members)} others")
+    return next(iter(members.values()))
+
+
+def _array(stream: IO[bytes], file: str) -> NDArray[np.bool_]:
+    """Read one array, trusting its header only after the size it declares has been found harmless."""
+    shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(stream)](stream)
+    if len(shape) != 2:
+        raise InputError(f"{file}: a map needs an array of 2 dimensions, not {len(shape)}")
+    if problem := size_problem(shape[1], shape[0]):
+        raise InputError(f"{file}: {problem}")
+    if dtype.kind not in "biuf":
+        raise InputError(f"{file}: a map needs truth values or numbers, not arrays of another kind")
+    size = math.prod(shape) * dtype.itemsize
+    data = stream.read(size)
+    if len(data) != size or stream.read(1):
+        raise InputError(f"{file}: holds more or fewer bytes than its header says")
+    return _truth(np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C"), file)
+
+
+def _truth(values: NDArray[Any], file: str) -> NDArray[np.bool_]:
+    if values.dtype.kind == "b":
+        return values.view(np.uint8) != 0  # a file may hold truth values other than 0 and 1
+    wrong = np.argwhere((values != 0) & (values != 1))
+    if wrong.size:
+        y, x = map(int, wrong[0])
+        raise InputError(f"{file}: the cell at ({x}, {y}) is {values[y, x]}, not 0 (blocked) or 1 (free)")
+    return values == 1
+
+
+def write_npy(grid: Grid, path: PathLike) -> None:
+    """Write the cells of a grid as a ``.npy`` file of truth values."""
+    stream = io.BytesIO()
+    np.save(stream, grid.passable, allow_pickle=False)
+    atomic_write(path, stream.getvalue())
+
+
+def write_npz(grid: Grid, path: PathLike) -> None:
+    """Write the cells of a grid as a packed ``.npz`` file whose array is called ``passable``."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, allow_pickle=False, **{_MEMBER: grid.passable})
+    atomic_write(path, stream.getvalue())
+
+
+def read_csv(path: PathLike, **grid_options: Any) -> Grid:
+    """Return the grid of a ``.csv`` file: rows of 0 (blocked) and 1 (free) with commas between."""
+    file = shown(path)
+    lines = io.BytesIO(read_bytes(path).removeprefix(_BOM).rstrip())
+    width, rows = 0, []
+    for number, line in enumerate(lines, start=1):
+        columns = line.count(b",") + 1
+        width = width or columns
+        if columns != width:
+            raise InputError(f"{file}, line {number}: the row has {columns} cells, but the first has {width}")
+        if problem := size_problem(width, number):
+            raise InputError(f"{file}, line {number}: {problem}")
+        rows.append(_csv_row(line, f"{file}, line {number}"))
+    if not rows:
+        raise InputError(f"{file}: is empty")
+    cells = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, width) == ord("1")
+    return Grid(cells, name=Path(path).stem, **grid_options)
+
+
+def _csv_row(line: bytes, where: str) -> bytes:
+    """Return the digits of one line."""
+    fields = [field.strip() for field in line.split(b",")]
+    for column, field in enumerate(fields, start=1):
+        if field not in (b"0", b"1"):
+            text = ascii(field[:20].decode("utf-8", "replace"))
+            raise InputError(f"{where}: the cell in column {column} is {text}, not 0 (blocked) or 1 (free)")
+    return b"".join(fields)
+
+
+def write_csv(grid: Grid, path: PathLike) -> None:
+    """Write the cells of a grid as a ``.csv`` file."""
+    text = np.full((grid.height, 2 * grid.width), ord(","), np.uint8)
+    text[:, ::2] = np.where(grid.passable, ord("1"), ord("0"))
+    text[:, -1] = ord("\n")
+    atomic_write(path, text.tobytes())

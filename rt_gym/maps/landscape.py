@@ -1,0 +1,162 @@
+"""The landscape behind ``generate.terrain``: what nature makes first, then what people build, then ways through it all.
+
+Heights are smoothed noise in whole numbers, so that the same seed gives the same coast on every machine.
+"""
+
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.maps.settlements import build
+
+Cells = NDArray[np.bool_]
+Heights = NDArray[np.int64]
+Shape = tuple[int, int]
+
+
+def terrain(width: int, height: int, rng: np.random.Generator) -> Cells:
+    """Return the free cells of a whole landscape, all connected."""
+    shape, unit = (height, width), isqrt(min(width, height))
+    free = _coast(shape, unit, rng) & ~_lakes(shape, unit, rng) & ~_woods(shape, unit, rng)
+    free &= ~_mountains(shape, unit, rng)
+    free &= ~_broken(_river(shape, unit, rng), unit, rng)
+    free &= ~_broken(_cliffs(shape, unit, rng), unit, rng)
+    free = around(~free) < 5
+    build(free, unit, rng)
+    free = without_specks(free, 2 * unit)
+    join_parts(free, 1 + unit // 12, rng)
+    return free
+
+
+def around(cells: Cells) -> Heights:
+    """Return how many of the nine cells around each cell are set; outside the map all are."""
+    padded = np.pad(cells, 1, constant_values=True).astype(np.int64)
+    rows = padded[:-2] + padded[1:-1] + padded[2:]
+    return rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
+
+
+def without_specks(free: Cells, least: int) -> Cells:
+    """Return the free cells without the connected parts of fewer than ``least`` cells."""
+    label, sizes = _parts(free)
+    return (sizes >= least)[label]
+
+
+def join_parts(free: Cells, radius: int, rng: np.random.Generator) -> None:
+    """Dig short passes, in place, until all free cells are connected."""
+    from scipy import ndimage
+
+    while True:
+        label, sizes = _parts(free)
+        if sizes.size <= 2:
+            return
+        main = label == sizes.argmax()
+        far, nearest = ndimage.distance_transform_cdt(~main, "taxicab", return_indices=True)
+        y, x = np.nonzero(free & ~main)
+        order = np.lexsort((rng.random(y.size), far[y, x]))
+        closest = order[np.unique(label[y, x][order], return_index=True)[1]]
+        # Parts far away wait for a later round: by then something nearer may be connected.
+        for k in closest[far[y, x][closest] <= 2 * far[y, x].min() + 2]:
+            here = int(y[k]), int(x[k])
+            _dig(free, here, (int(nearest[0][here]), int(nearest[1][here])), radius)
+
+
+def _parts(free: Cells) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the number of every cell's connected part, and how large each part is; part 0 is what is blocked."""
+    from scipy import ndimage
+
+    label, count = ndimage.label(free)
+    sizes = np.bincount(label.ravel(), minlength=count + 1)
+    sizes[0] = 0
+    return label, sizes
+
+
+def _dig(free: Cells, a: tuple[int, int], b: tuple[int, int], radius: int) -> None:
+    steps = max(abs(b[0] - a[0]), abs(b[1] - a[1]))
+    for step in range(steps + 1):
+        y, x = (p + (q - p) * step // steps for p, q in zip(a, b, strict=True))
+        free[max(0, y - radius) : y + radius + 1, max(0, x - radius) : x + radius + 1] = True
+
+
+def _noise(shape: Shape, radius: int, rng: np.random.Generator) -> Heights:
+    """Return smooth noise from 0 to 999 with hills about ``radius`` wide; all heights cover about equal areas."""
+    field = rng.integers(1 << 20, size=(shape[0] + 6 * radius, shape[1] + 6 * radius))
+    for axis in (0, 1, 0, 1, 0, 1):
+        field = _blur(field, radius, axis)
+    sample = np.sort(field[::2, ::2], axis=None)
+    return np.searchsorted(sample[np.arange(1, 1000) * sample.size // 1000], field)
+
+
+def _blur(field: Heights, radius: int, axis: int) -> Heights:
+    """Return sums over windows of ``2 * radius + 1`` cells along an axis, divided so that they cannot overflow."""
+    sums = np.cumsum(np.moveaxis(field, axis, 0), axis=0)
+    sums = np.concatenate([np.zeros_like(sums[:1]), sums])
+    span = 2 * radius + 1
+    return np.moveaxis((sums[span:] - sums[:-span]) * 16 // span, 0, axis)
+
+
+def _hills(shape: Shape, radius: int, rng: np.random.Generator) -> Heights:
+    """Return noise with finer noise on top."""
+    octaves = (_noise(shape, max(1, radius >> i), rng) << 2 - i for i in range(3))
+    return sum(octaves, np.zeros(shape, np.int64)) // 7
+
+
+def _grow(cells: Cells, radius: int) -> Cells:
+    """Return the cells within a distance of the given ones."""
+    from scipy import ndimage
+
+    y, x = np.ogrid[-radius : radius + 1, -radius : radius + 1]
+    return ndimage.binary_dilation(cells, x * x + y * y <= radius * (radius + 1))
+
+
+def _coast(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
+    """Return the land inside bays of varying depth along all four edges."""
+    height, width = shape
+    y, x = np.ogrid[:height, :width]
+    edge = np.minimum(np.minimum(x, width - 1 - x), np.minimum(y, height - 1 - y))
+    depth = min(4 * unit, min(shape) // 6)
+    return (edge > 0) & (edge * 1000 > depth * (_hills(shape, 2 * unit, rng) - 250))
+
+
+def _mountains(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
+    """Return solid mountains with winding tunnels through them."""
+    tunnels = _rim(_noise(shape, max(2, unit // 3), rng) > 500, 1 + unit // 16)
+    return (_hills(shape, unit, rng) > 740) & ~tunnels
+
+
+def _lakes(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
+    """Return lakes, the larger ones with an island."""
+    depth = _hills(shape, unit + unit // 2, rng)
+    return (depth > 780) & (depth < 850)
+
+
+def _river(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
+    return _rim(_hills(shape, 3 * unit, rng) > 500, 1 + unit // 6)
+
+
+def _cliffs(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
+    """Return the rims of high plains, crumbled away in some places."""
+    heights = _hills(shape, unit, rng)
+    rims = [_rim(heights > level, 1 + unit // 8) for level in (420, 640)]
+    return (rims[0] | rims[1]) & (_hills(shape, unit, rng) > 380)
+
+
+def _rim(cells: Cells, width: int) -> Cells:
+    return _grow(cells, width) & ~cells
+
+
+def _woods(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
+    """Return clumps of trees, dense in the middle of a wood and sparse at its rim."""
+    dense = _hills(shape, unit, rng)
+    return (dense > 640) & (_noise(shape, 1 + unit // 16, rng) * 2 + dense > 2050)
+
+
+def _broken(line: Cells, unit: int, rng: np.random.Generator) -> Cells:
+    """Return a wall or river with passes, about one on every eight units of its length."""
+    y, x = np.nonzero(line)
+    thick = 1 + unit // 6
+    count = y.size // (8 * unit * thick)
+    chosen = rng.integers(max(1, y.size), size=count)
+    gaps = np.zeros_like(line)
+    gaps[y[chosen], x[chosen]] = True
+    return line & ~_grow(gaps, thick + 1)

@@ -1,0 +1,49 @@
+"""Maps as PNG pictures, one pixel per cell: light pixels are free, dark and transparent ones are blocked."""
+
+import io
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.errors import InputError
+from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from rt_gym.grid import Grid
+from rt_gym.maps.arrays import refusing
+from rt_gym.maps.sizes import size_problem
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+def read_png(path: PathLike, **grid_options: Any) -> Grid:
+    """Return the grid of a ``.png`` file: free where a pixel is at least half opaque and 128 of 255 light."""
+    from PIL import Image
+
+    file, data = shown(path), read_bytes(path)
+    with refusing(file, "PNG picture"), warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        with Image.open(io.BytesIO(data), formats=["PNG"]) as picture:
+            if problem := size_problem(*picture.size):
+                raise InputError(f"{file}: {problem}")
+            cells = _light(picture)
+    return Grid(cells, name=Path(path).stem, **grid_options)
+
+
+def _light(picture: "Image") -> NDArray[np.bool_]:
+    if picture.mode.startswith("I"):  # 16 bits of grey, which Pillow would clip instead of scaling
+        grey = np.asarray(picture).astype(np.int64)
+        return (grey >= 1 << 15) & (grey != picture.info.get("transparency", -1))
+    picture = picture.convert("RGBA")
+    return (np.asarray(picture.convert("L")) >= 128) & (np.asarray(picture.getchannel("A")) >= 128)
+
+
+def write_png(grid: Grid, path: PathLike) -> None:
+    """Write the cells of a grid as a black and white ``.png`` file."""
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.fromarray(grid.passable).save(stream, "PNG")
+    atomic_write(path, stream.getvalue())

@@ -1,0 +1,113 @@
+"""A problem: where to go, on which map, with what knowledge, and how the map will change. A value, without state."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rt_gym.cost import INF, to_float
+from rt_gym.errors import InputError
+from rt_gym.grid import Grid, Position
+
+if TYPE_CHECKING:
+    from rt_gym.budget import Budget
+    from rt_gym.world import View
+
+
+class Change(NamedTuple):
+    """A scheduled edit of the map: after ``time`` moves the cell becomes free or blocked.
+
+    A cell that closes under the agent waits until the agent has left it.
+    """
+
+    time: int
+    position: Position
+    free: bool
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A start and a goal on a grid.
+
+    Args:
+        grid: the true map.
+        start: ``(x, y)`` of the agent.
+        goal: ``(x, y)`` to reach.
+        vision: None when the map is known; otherwise the radius within which cells are seen.
+        changes: scheduled edits, as ``Change`` or ``(time, (x, y), free)``.
+        allow_unsolvable: accept a goal that cannot be reached.
+
+    Raises:
+        InputError: if start or goal lie outside, on a blocked cell, or apart from each other.
+    """
+
+    grid: Grid
+    start: Position
+    goal: Position
+    vision: int | None = None
+    changes: tuple[Change, ...] | None = None
+    allow_unsolvable: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.grid.free_cells:
+            raise InputError(f"map {self.grid.name or 'without a name'} has no free cell")
+        for role in ("start", "goal"):
+            object.__setattr__(self, role, self._free_position(role, getattr(self, role)))
+        vision = self.vision
+        if vision is not None and (isinstance(vision, bool) or not isinstance(vision, (int, np.integer)) or vision < 1):
+            raise InputError(f"vision must be None or a whole number of at least 1, not {vision!r}")
+        object.__setattr__(self, "changes", self._schedule(self.changes or ()))
+        labels = self.grid.labels
+        apart = labels[self.grid.cell(self.start)] != labels[self.grid.cell(self.goal)]
+        if apart and not self.allow_unsolvable and not any(change.free for change in self.changes or ()):
+            raise InputError(f"goal {self.goal} cannot be reached from start {self.start}")
+
+    def _position(self, role: str, value: Any) -> Position:
+        try:
+            x, y = (int(part) for part in value)
+            exact = (x, y) == tuple(value)
+        except (TypeError, ValueError, OverflowError):
+            exact = False
+        if not exact:
+            raise InputError(f"{role} must be a pair of whole numbers (x, y), not {value!r}")
+        if not self.grid.contains((x, y)):
+            raise InputError(f"{role} {(x, y)} lies outside the map of {self.grid.width} x {self.grid.height}")
+        return x, y
+
+    def _free_position(self, role: str, value: Any) -> Position:
+        x, y = self._position(role, value)
+        if not self.grid.passable[y, x]:
+            raise InputError(f"{role} {(x, y)} is a blocked cell")
+        return x, y
+
+    def _schedule(self, changes: Iterable[Any]) -> tuple[Change, ...]:
+        schedule = []
+        for entry in changes:
+            try:
+                time, position, free = entry
+            except (TypeError, ValueError):
+                raise InputError(f"a change must be (time, (x, y), free), not {entry!r}") from None
+            if isinstance(time, bool) or not isinstance(time, (int, np.integer)) or time < 0:
+                raise InputError(f"the time of a change must be a whole number of moves, not {time!r}")
+            schedule.append(Change(int(time), self._position("change at", position), bool(free)))
+        return tuple(sorted(schedule, key=lambda change: change.time))
+
+    @cached_property
+    def optimal_cost(self) -> int:
+        """The exact cost of a shortest path on the map as it is at the start; ``cost.INF`` where there is none."""
+        from rt_gym.search.astar import shortest_cost
+
+        return shortest_cost(self.grid, self.start, self.goal)
+
+    @property
+    def optimal(self) -> float | None:
+        """The cost of a shortest path; None when the map changes, infinite when there is none."""
+        return None if self.changes else to_float(min(self.optimal_cost, INF))
+
+    def view(self, budget: "Budget | int | None" = None) -> "View":
+        """Return what an agent sees at the start, without any environment around it."""
+        from rt_gym.world import World
+
+        return World(self, budget).view

@@ -1,0 +1,61 @@
+"""Random problems whose optimal cost lies within a range."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rt_gym.cost import INF, encode
+from rt_gym.errors import InputError
+from rt_gym.grid import Grid
+from rt_gym.problem import Problem
+from rt_gym.search.distance import exact_distances
+
+_STERILE = 200  # starts in a row without any goal in range before the range is given up
+
+
+def sample_problems(
+    grid: Grid,
+    count: int,
+    low: float = 1.0,
+    high: float = float("inf"),
+    seed: int = 0,
+    vision: int | None = None,
+) -> list[Problem]:
+    """Return problems with an optimal cost from ``low`` to ``high``: a random start, then a random goal in range.
+
+    The same seed gives the same problems; a longer list begins with the shorter one.
+
+    Raises:
+        InputError: if the map has no two cells that far apart, as far as many random starts can tell.
+    """
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+        raise InputError(f"count must be a whole number of at least 0, not {count!r}")
+    if not 0 <= low <= high:
+        raise InputError(f"the range of optimal costs must rise from 0 or more, not from {low!r} to {high!r}")
+    stream = _problems(grid, low, high, seed, vision)
+    return [next(stream) for _ in range(count)]
+
+
+def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None) -> Iterator[Problem]:
+    rng = np.random.default_rng(seed)
+    cells = np.flatnonzero(grid.terrain.free)
+    if not cells.size:
+        raise InputError(f"map {grid.name or 'without a name'} has no free cell")
+    least, most = _exact(low), _exact(high)
+    sterile = 0
+    while sterile < _STERILE:
+        start = grid.position(rng.choice(cells))
+        distance = exact_distances(grid, start)
+        goals = np.flatnonzero((distance >= least) & (distance <= most) & (distance < INF))
+        sterile = 0 if goals.size else sterile + 1
+        if goals.size:
+            cell = int(rng.choice(goals))
+            problem = Problem(grid, start, grid.position(cell), vision)
+            problem.__dict__["optimal_cost"] = int(distance[cell])
+            yield problem
+    raise InputError(f"no two cells of the map with an optimal cost from {low:g} to {high:g} were found")
+
+
+def _exact(cost: float) -> int:
+    """Return a cost from a user as an exact one, to the precision of a float."""
+    return INF if cost >= 2**21 else round(cost * encode(1))

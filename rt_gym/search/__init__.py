@@ -1,0 +1,1 @@
+"""Search kernels that several agents share, each written once."""

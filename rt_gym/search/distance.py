@@ -1,0 +1,74 @@
+"""Distance fields: the exact distance of every cell to one goal, by Dijkstra's algorithm on buckets.
+
+A bucket is as wide as the cheapest step, so no state of the current bucket can improve another one in it: its states
+may be expanded in any order. No step reaches further than two buckets, so three rotating lists are enough.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.cost import INF, to_floats
+from rt_gym.errors import InputError
+from rt_gym.grid import Grid, Position
+from rt_gym.jit import kernel
+
+
+@kernel
+def fill_distances(terrain, goal, distance, lists):
+    """Write exact distances to ``goal`` into ``distance``, INF where there is no path.
+
+    ``lists`` is int32[3, cells]: the cells of the current bucket and of the next two. A cell enters a list at most
+    once, because it is only appended when it comes from another bucket.
+    """
+    mask, offset, cost = terrain.mask, terrain.offset, terrain.cost
+    distance[:] = INF
+    distance[goal] = 0
+    lists[0, 0] = goal
+    size0, size1, size2 = np.int64(1), np.int64(0), np.int64(0)
+    bucket = np.int64(0)
+    here = np.int64(0)
+    while size0 + size1 + size2 > 0:
+        for k in range(size0):
+            u = np.int64(lists[here, k])
+            g = distance[u]
+            if g >> 40 != bucket:
+                continue  # improved since it was listed: it was expanded from an earlier bucket
+            moves = mask[u]
+            for d in range(8):
+                if moves >> d & 1:
+                    v = u + offset[d]
+                    new = g + cost[d]
+                    old = distance[v]
+                    if new < old:
+                        distance[v] = new
+                        ahead = (new >> 40) - bucket
+                        if old >> 40 != new >> 40:
+                            if ahead == 1:
+                                lists[(here + 1) % 3, size1] = v
+                                size1 += 1
+                            else:
+                                lists[(here + 2) % 3, size2] = v
+                                size2 += 1
+        bucket += 1
+        here = (here + 1) % 3
+        size0, size1, size2 = size1, size2, np.int64(0)
+
+
+def exact_distances(grid: Grid, goal: Position) -> NDArray[np.int64]:
+    """Return the exact distance to ``goal`` for every cell of the flat, bordered map."""
+    if not grid.contains(goal) or not grid.passable[goal[1], goal[0]]:
+        raise InputError(f"goal {goal} is no free cell of the map")
+    distance = np.empty(grid.terrain.mask.size, np.int64)
+    fill_distances(grid.terrain, grid.cell(goal), distance, np.empty((3, distance.size), np.int32))
+    return distance
+
+
+def distance_field(grid: Grid, goal: Position) -> NDArray[np.float64]:
+    """Return the distance to ``goal`` for every cell as an H x W array, infinite where there is no path.
+
+    Example:
+        >>> distance_field(Grid([[1, 1, 1], [1, 0, 1]]), (0, 1))
+        array([[ 1.,  2.,  3.],
+               [ 0., inf,  4.]])
+    """
+    return to_floats(grid.inner(exact_distances(grid, goal)))

@@ -1,0 +1,149 @@
+"""The two halves of the local-search-space family: a bounded A*, and learning from its frontier.
+
+S. Koenig, X. Sun, "Comparing real-time and incremental heuristic search for real-time situated agents", Autonomous
+Agents and Multi-Agent Systems 18(3), 2009 (LSS-LRTA*); the same two procedures serve RTAA* and their successors.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.budget import charge, learn, raise_h
+from rt_gym.cost import INF
+from rt_gym.jit import kernel
+from rt_gym.search.heap import Heap, heapify, lower, pop, push
+from rt_gym.search.space import CLOSED, NONE, SIZE, STAMP, Space, forget, rank, seat
+
+FRONTIER, INTERIOR, FINAL = range(3)
+
+
+class Local(NamedTuple):
+    """A local search space: its states and its two queues, which share their arrays.
+
+    Attributes:
+        space: the states; ``role`` tells interior from frontier.
+        open: A*'s open list: smaller f, larger g, first generated.
+        learning: the queue of the learning phase: smaller value, first generated.
+        minus_g: int64, the tie of the open list.
+    """
+
+    space: Space
+    open: Heap
+    learning: Heap
+    minus_g: NDArray[np.int64]
+
+
+def make_local(space: Space) -> Local:
+    """Return the queues of a local search over ``space``."""
+    minus_g, no_tie, size = np.empty_like(space.g), np.zeros_like(space.g), np.zeros(1, np.int64)
+    return Local(
+        space=space,
+        open=Heap(space.item, space.at, space.f, minus_g, space.rank, size),
+        learning=Heap(space.item, space.at, space.f, no_tie, space.rank, size),
+        minus_g=minus_g,
+    )
+
+
+@kernel(inline=True)
+def reach(local, u, d, w, g):
+    """Enter that slot ``w`` is reached from ``u`` in direction ``d`` at cost ``g``."""
+    space = local.space
+    space.g[w] = g
+    space.f[w] = g + space.h[w]
+    local.minus_g[w] = -g
+    space.parent[w] = u
+    space.via[w] = d
+
+
+@kernel(inline=True)
+def discover(local, base, slot, cell, h):
+    """Give a cell its slot on the frontier."""
+    space = local.space
+    seat(space, base, slot, cell)
+    rank(space, slot)
+    space.h[slot] = h
+    space.role[slot] = FRONTIER
+
+
+@kernel
+def bounded_astar(terrain, trip, local, h, s, t, n):
+    """A* from ``s`` with the learned ``h`` until ``n`` states are closed or the goal comes next.
+
+    Stops earlier where the meter refuses an expansion or nothing is left to expand.
+
+    Returns:
+        The slot of the open list's first state, NONE if the list is empty.
+    """
+    space, open_list = local.space, local.open
+    base = forget(space)
+    open_list.size[0] = 0
+    size, closed = np.int64(0), np.int64(0)
+    discover(local, base, size, s, h[s])
+    reach(local, np.int64(NONE), 0, size, np.int64(0))
+    push(open_list, size)
+    size += 1
+    best = np.int64(NONE)
+    while open_list.size[0] > 0:
+        u = np.int64(open_list.item[0])
+        cell = np.int64(space.cell[u])
+        if cell == t or closed == n or not charge(trip, cell):
+            best = u
+            break
+        pop(open_list)
+        space.role[u] = INTERIOR
+        closed += 1
+        moves = terrain.mask[cell]
+        for d in range(8):
+            if moves >> d & 1:
+                v = cell + terrain.offset[d]
+                w = space.seat[v] - base
+                g = space.g[u] + terrain.cost[d]
+                if w < 0:
+                    w = size
+                    size += 1
+                    discover(local, base, w, v, h[v])
+                    reach(local, u, d, w, g)
+                    push(open_list, w)
+                elif g < space.g[w] and space.role[w] == FRONTIER:
+                    reach(local, u, d, w, g)
+                    lower(open_list, w)
+    space.state[SIZE] = size
+    space.state[CLOSED] = closed
+    return best
+
+
+@kernel
+def frontier_update(terrain, trip, local, h):
+    """Raise h inside the local search space to what its frontier implies, by Dijkstra's algorithm from the frontier.
+
+    ``space.f`` now holds the values found: the frontier keeps its h, the interior starts at infinity. The search is
+    over as soon as every interior state is final.
+    """
+    space, queue = local.space, local.learning
+    base = space.state[STAMP] << 32
+    for u in range(space.state[SIZE]):
+        space.f[u] = INF if space.role[u] == INTERIOR else space.h[u]
+    heapify(queue)
+    left = space.state[CLOSED]
+    while left > 0 and queue.size[0] > 0:
+        u = pop(queue)
+        learn(trip)
+        if space.role[u] == INTERIOR:
+            space.role[u] = FINAL
+            left -= 1
+            raise_h(trip, h, np.int64(space.cell[u]), space.f[u])
+            if left == 0:
+                break
+        moves = terrain.mask[space.cell[u]]
+        for d in range(8):
+            if moves >> d & 1:
+                p = space.seat[space.cell[u] + terrain.offset[d]] - base
+                if p >= 0 and space.role[p] == INTERIOR:
+                    value = space.f[u] + terrain.cost[d]
+                    if value < space.f[p]:
+                        space.f[p] = value
+                        if space.at[p] == NONE:
+                            push(queue, p)
+                        else:
+                            lower(queue, p)

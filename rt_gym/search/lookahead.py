@@ -1,0 +1,145 @@
+"""The d-ply lookahead of General LRTA*, with path-max, and the step built on it.
+
+V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time
+Heuristic Search", ICAPS 2007, Figure 1.
+
+Readings of the figure:
+- The ball is explored breadth-first in actions; states ``depth`` actions away and the goal are leaves, never expanded.
+  A goal nearer than ``depth`` counts as a frontier state, or the agent would walk past it.
+- g is the cheapest cost inside the ball, which need not be the cost of the path with the fewest actions. The
+  breadth-first pass is exact until it improves a state that it has already expanded; only then are states read again.
+- The parent of a state is, among the cheapest, the one generated first; that fixes both the path taken and path-max.
+- Path-max: a state's value is at least its parent's. Only the current state's value is learned, so h becomes
+  inconsistent beyond depth one, and without path-max the agent may cycle for good.
+- Ties of the value: larger g, then first generated.
+"""
+
+import numpy as np
+
+from rt_gym.budget import CUT, NO_PATH, charge, raise_h, scan
+from rt_gym.jit import kernel
+from rt_gym.search.space import NONE, SIZE, draw, forget, seat
+
+SETTLED, QUEUED = 0, 1
+
+
+@kernel(inline=True)
+def reach(space, u, d, w, g):
+    """Enter that slot ``w`` is reached from ``u`` in direction ``d`` at cost ``g``; ``f`` is its value, by path-max."""
+    space.g[w] = g
+    space.parent[w] = u
+    space.via[w] = d if u == 0 else space.via[u]
+    space.f[w] = max(g + space.h[w], space.f[u])
+
+
+@kernel
+def settle(terrain, trip, space, base, t, inside, queued):
+    """Propagate improvements of states that had been expanded, until nothing changes.
+
+    Slots below ``inside`` have been expanded, but for the goal. The first ``queued`` entries of ``space.item`` are
+    the states to read again; the list is a ring, as every state stands in it at most once.
+    """
+    head, tail = np.int64(0), np.int64(queued)
+    ring = space.item.size
+    while head < tail:
+        u = np.int64(space.item[head % ring])
+        head += 1
+        space.role[u] = SETTLED
+        scan(trip)
+        moves = terrain.mask[space.cell[u]]
+        for d in range(8):
+            if moves >> d & 1:
+                w = space.seat[space.cell[u] + terrain.offset[d]] - base
+                g = space.g[u] + terrain.cost[d]
+                parent = np.int64(space.parent[w])
+                if g < space.g[w] or (g == space.g[w] and u <= parent):
+                    f, via = space.f[w], space.via[w]
+                    cheaper = g < space.g[w]
+                    reach(space, u, d, w, g)
+                    news = cheaper or u != parent or f != space.f[w] or via != space.via[w]
+                    if news and w < inside and space.cell[w] != t and space.role[w] == SETTLED:
+                        space.role[w] = QUEUED
+                        space.item[tail % ring] = w
+                        tail += 1
+
+
+@kernel
+def look_ahead(terrain, trip, space, h, s, t, depth):
+    """Search ``depth`` actions deep from ``s`` and return the slot of the best frontier state, NONE or CUT.
+
+    Fills ``space`` with the ball: ``f`` holds the values, ``via`` the first move towards each state.
+    """
+    base = forget(space)
+    seat(space, base, np.int64(0), s)
+    space.g[0] = 0
+    space.f[0] = 0
+    space.parent[0] = NONE
+    space.role[0] = SETTLED
+    goal = np.int64(NONE)
+    begin, end, size = np.int64(0), np.int64(1), np.int64(1)
+    queued = np.int64(0)
+    for _ in range(depth):
+        for u in range(begin, end):
+            cell = np.int64(space.cell[u])
+            if cell == t:
+                goal = np.int64(u)
+                continue
+            if not charge(trip, cell):
+                return np.int64(CUT)
+            moves = terrain.mask[cell]
+            for d in range(8):
+                if moves >> d & 1:
+                    v = cell + terrain.offset[d]
+                    w = space.seat[v] - base
+                    g = space.g[u] + terrain.cost[d]
+                    if w < 0:
+                        w = size
+                        size += 1
+                        seat(space, base, w, v)
+                        space.h[w] = h[v]
+                        space.role[w] = SETTLED
+                        reach(space, u, d, w, g)
+                    elif g < space.g[w]:
+                        reach(space, u, d, w, g)
+                        if w < u and v != t and space.role[w] == SETTLED:
+                            space.role[w] = QUEUED
+                            space.item[queued] = w
+                            queued += 1
+        begin, end = end, size
+    space.state[SIZE] = size
+    if queued > 0:
+        settle(terrain, trip, space, base, t, begin, queued)
+    return best_frontier(space, goal, begin, end)
+
+
+@kernel(inline=True)
+def best_frontier(space, goal, begin, end):
+    """Return the slot with the smallest value among the last layer and the goal, larger g on ties."""
+    best = goal
+    ties = np.int64(1)
+    for u in range(begin, end):
+        if best == NONE or space.f[u] < space.f[best] or (space.f[u] == space.f[best] and space.g[u] > space.g[best]):
+            best = np.int64(u)
+            ties = np.int64(1)
+        elif space.random[0] != 0 and space.f[u] == space.f[best] and space.g[u] == space.g[best]:
+            ties += 1
+            if draw(space.random) % ties == 0:
+                best = np.int64(u)
+    return best
+
+
+@kernel
+def general_lrta(terrain, trip, space, h, s, t, depth):
+    """One step of General LRTA* towards ``t``: look ahead, learn, commit to one move.
+
+    Returns:
+        What a plan returns: 1, NO_PATH when the whole component was searched without finding ``t``, or CUT.
+    """
+    best = look_ahead(terrain, trip, space, h, s, t, depth)
+    if best == CUT:
+        return np.int64(CUT)
+    if best == NONE:
+        return np.int64(NO_PATH)
+    raise_h(trip, h, s, space.f[best])
+    trip.plan[0] = space.via[best]
+    return np.int64(1)

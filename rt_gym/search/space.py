@@ -1,0 +1,134 @@
+"""The memory of one search: its states by slot, in the order in which they were first generated.
+
+Only ``seat`` is as large as the map. It holds a stamp beside the slot, so that a new search forgets the old one by
+counting up instead of clearing. All other arrays are dense: a lookahead of a few hundred states stays in the first
+cache whatever the size of the map, and the slot number itself is the tie-break "first generated".
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.jit import kernel
+
+NONE = -1
+
+# Entries of Space.state.
+STAMP, SIZE, CLOSED = range(3)
+
+_LAST_STAMP = (1 << 31) - 1
+
+
+class Space(NamedTuple):
+    """States of a search; ``n`` below is the largest number of states.
+
+    Attributes:
+        seat: int64 per cell of the map, stamp * 2**32 + slot.
+        cell: int32[n], which cell a slot stands for.
+        g: int64[n], cheapest known cost from the root.
+        h: int64[n], heuristic value when generated.
+        f: int64[n], the key of the open list.
+        parent: int32[n], slot from which ``g`` was reached.
+        via: uint8[n], direction of the step from the parent; in a lookahead, of the first step from the root.
+        role: uint8[n], free for the search's own marks.
+        item: int32[n], the open list's heap, or any list of slots.
+        at: int32[n], where in the heap a slot is, NONE if it is not there.
+        rank: int32[n], the last tie-break: the slot itself, or a random number.
+        random: uint64[1], state of the random ties; 0 breaks ties by the first generated.
+        state: int64[3], the current stamp, the number of slots, the number of closed states.
+    """
+
+    seat: NDArray[np.int64]
+    cell: NDArray[np.int32]
+    g: NDArray[np.int64]
+    h: NDArray[np.int64]
+    f: NDArray[np.int64]
+    parent: NDArray[np.int32]
+    via: NDArray[np.uint8]
+    role: NDArray[np.uint8]
+    item: NDArray[np.int32]
+    at: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    random: NDArray[np.uint64]
+    state: NDArray[np.int64]
+
+
+def make_space(cells: int) -> Space:
+    """Return room for a search over so many cells. Pages that are never touched cost nothing.
+
+    Args:
+        cells: size of the flat, bordered map, and the largest number of states.
+    """
+    return Space(
+        seat=np.zeros(cells, np.int64),
+        cell=np.empty(cells, np.int32),
+        g=np.empty(cells, np.int64),
+        h=np.empty(cells, np.int64),
+        f=np.empty(cells, np.int64),
+        parent=np.empty(cells, np.int32),
+        via=np.empty(cells, np.uint8),
+        role=np.empty(cells, np.uint8),
+        item=np.empty(cells, np.int32),
+        at=np.empty(cells, np.int32),
+        rank=np.empty(cells, np.int32),
+        random=np.zeros(1, np.uint64),
+        state=np.zeros(3, np.int64),
+    )
+
+
+@kernel(inline=True)
+def draw(random):
+    """Return the next number of a xorshift generator, 31 bits."""
+    x = random[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    random[0] = x
+    return np.int64(x >> np.uint64(33))
+
+
+@kernel(inline=True)
+def forget(space):
+    """Begin a new search with no states and return its base: what ``seat`` holds for slot 0 of this search.
+
+    Stamps only grow, so ``seat[cell] - base`` is the slot of a cell, or negative if this search has not generated it.
+    Kernels keep the base, and the number of slots while they add some, in local variables: written to arrays, every
+    store would make the compiler read them again.
+    """
+    if space.state[STAMP] >= _LAST_STAMP:
+        space.seat[:] = 0
+        space.state[STAMP] = 0
+    space.state[STAMP] += 1
+    space.state[SIZE] = 0
+    space.state[CLOSED] = 0
+    return space.state[STAMP] << 32
+
+
+@kernel(inline=True)
+def seat(space, base, slot, cell):
+    """Give a cell the next free slot; the caller counts it and fills in the rest."""
+    space.seat[cell] = base + slot
+    space.cell[slot] = cell
+
+
+@kernel(inline=True)
+def rank(space, slot):
+    """Set the last tie-break of a new slot and mark it as being in no heap."""
+    space.at[slot] = NONE
+    space.rank[slot] = slot if space.random[0] == 0 else draw(space.random)
+
+
+@kernel
+def trace(space, slot, plan):
+    """Write the directions from the root to ``slot`` into ``plan`` and return how many there are."""
+    length = np.int64(0)
+    node = slot
+    while space.parent[node] != NONE:
+        node = np.int64(space.parent[node])
+        length += 1
+    node = slot
+    for k in range(length - 1, -1, -1):
+        plan[k] = space.via[node]
+        node = np.int64(space.parent[node])
+    return length

@@ -1,0 +1,282 @@
+"""One episode: the truth, the clock, the agent's position, and the View that the agent is given.
+
+Time passes in moves. After each one the changes that are due happen, then the agent senses. Standing still, or walking
+into a wall, takes as long and costs as much as a straight step.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.belief import first_belief, notice, sense
+from rt_gym.budget import (
+    AT,
+    BUMPS,
+    CHANGED,
+    COUNT,
+    DIAGONALS,
+    IDLE,
+    LIMIT,
+    LOGGED,
+    MOVES,
+    OVERRUNS,
+    STAY,
+    STAYS,
+    STRAIGHTS,
+    UNLIMITED,
+    VERDICT,
+    Budget,
+    Meter,
+    Trip,
+    close_move,
+    make_trip,
+)
+from rt_gym.cost import to_float
+from rt_gym.errors import BudgetExceeded
+from rt_gym.grid import DIRECTIONS, STEPS, Position, Terrain, h0
+from rt_gym.jit import kernel
+from rt_gym.problem import Problem
+
+# Entries of Truth.state; VISION is -1 on a known map that changes and 0 on one that does not.
+VISION, DUE, HELD = range(3)
+
+
+class Truth(NamedTuple):
+    """What only the world knows.
+
+    Attributes:
+        free: uint8, 1 where the cell is free now.
+        when, where, opens: the scheduled changes, ordered by time.
+        state: int64, the vision radius, the next change, and whether the agent's cell closes when it is left.
+    """
+
+    free: NDArray[np.uint8]
+    when: NDArray[np.int64]
+    where: NDArray[np.int32]
+    opens: NDArray[np.uint8]
+    state: NDArray[np.int64]
+
+
+@kernel
+def edit(truth, terrain, trip, cell, free):
+    """Change the true map; with a known map the agent hears of it at once."""
+    truth.free[cell] = free
+    if truth.state[VISION] < 0:
+        notice(terrain, trip, cell, free)
+
+
+@kernel
+def observe(truth, terrain, trip, left, s):
+    """Let the changes happen that are due, then sense. The agent came from ``left`` and stands on ``s``."""
+    state = truth.state
+    if state[HELD] != 0 and left != s:
+        state[HELD] = 0
+        edit(truth, terrain, trip, left, np.uint8(0))
+    while state[DUE] < truth.when.size and truth.when[state[DUE]] <= trip.tally[MOVES]:
+        k = state[DUE]
+        state[DUE] += 1
+        if truth.where[k] == s:
+            state[HELD] = 1 - truth.opens[k]
+        else:
+            edit(truth, terrain, trip, np.int64(truth.where[k]), truth.opens[k])
+    if state[VISION] > 0:
+        sense(truth.free, terrain, trip, s, state[VISION])
+
+
+@kernel(inline=True)
+def walk(truth, terrain, trip, s, d):
+    """Move one step in direction ``d``, or stand still, and return the new cell."""
+    tally = trip.tally
+    close_move(trip)
+    u = s
+    if d < 0:
+        tally[STAYS] += 1
+        tally[STRAIGHTS] += 1
+    elif terrain.mask[s] >> d & 1 == 0:
+        tally[BUMPS] += 1
+        tally[STRAIGHTS] += 1
+    else:
+        u = s + terrain.offset[d]
+        if d < 4:
+            tally[STRAIGHTS] += 1
+        else:
+            tally[DIAGONALS] += 1
+    if tally[MOVES] < trip.path.size:
+        trip.path[tally[MOVES]] = u
+    if truth.state[VISION] != 0:
+        observe(truth, terrain, trip, s, u)
+    return u
+
+
+@kernel
+def advance(truth, terrain, trip, d):
+    """Move the agent from where it stands: one step of an environment."""
+    trip.meter[VERDICT] = 0
+    trip.meter[AT] = walk(truth, terrain, trip, trip.meter[AT], d)
+
+
+class View:
+    """What an agent may know: its task, its position, the believed map, the meter. Never the truth or the future.
+
+    Attributes:
+        start, goal: positions ``(x, y)``.
+        vision: None when the map is known.
+        passable: H x W read-only array, true where a cell is believed to be free.
+        known: H x W read-only array, true where a cell has been seen.
+        meter: spend through it, once per expansion.
+        terrain, trip: the same as kernels take them; agents read them and write only to ``trip.plan``.
+    """
+
+    def __init__(self, problem: Problem, terrain: Terrain, trip: Trip) -> None:
+        grid = problem.grid
+        self.start, self.goal, self.vision = problem.start, problem.goal, problem.vision
+        self.width, self.height, self.stride = grid.width, grid.height, grid.stride
+        self.connectivity, self.cost, self.corner = grid.connectivity, grid.cost, grid.corner
+        self.terrain, self.trip = terrain, trip
+        self.meter = Meter(trip)
+        self.goal_cell = grid.cell(problem.goal)
+        self.passable = self.inner(terrain.free).view(bool)
+        self.known = self.inner(terrain.known).view(bool)
+        self.passable.flags.writeable = self.known.flags.writeable = False
+
+    @property
+    def position(self) -> Position:
+        """Where the agent stands."""
+        return self.position_of(int(self.trip.meter[AT]))
+
+    @property
+    def moves(self) -> int:
+        """How many moves have been made."""
+        return int(self.trip.tally[MOVES])
+
+    @property
+    def changed(self) -> list[Position]:
+        """The cells whose believed state has changed since the last plan."""
+        return [self.position_of(int(cell)) for cell in self.trip.changed[: self.trip.meter[CHANGED]]]
+
+    @property
+    def expanded(self) -> NDArray[np.int32]:
+        """The cells expanded for the current move, as far as the world keeps a log."""
+        return self.trip.log[: self.trip.meter[LOGGED]]
+
+    def neighbours(self, position: Position) -> list[tuple[int, Position, float]]:
+        """Return the moves believed legal, each with its action, where it leads and its cost. One scan."""
+        self.meter.scan()
+        return self._moves(position)
+
+    def expand(self, position: Position) -> list[tuple[int, Position, float]] | None:
+        """Return the same as an expansion; None if the budget of this move is used up."""
+        return self._moves(position) if self.meter.charge() else None
+
+    def heuristic(self, position: Position, goal: Position | None = None) -> float:
+        """Return the distance to the goal (or another cell) on a map without obstacles."""
+        target = self.goal_cell if goal is None else self.cell(goal)
+        return to_float(int(h0(self.terrain, self.cell(position), target)))
+
+    def cell(self, position: Position) -> int:
+        """Return the flat index of a position."""
+        return (position[1] + 1) * self.stride + position[0] + 1
+
+    def position_of(self, cell: int) -> Position:
+        """Return the position of a flat index."""
+        y, x = divmod(cell, self.stride)
+        return x - 1, y - 1
+
+    def inner(self, flat: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Return a flat, bordered array as an H x W view without the border."""
+        return flat.reshape(self.height + 2, self.stride)[1:-1, 1:-1]
+
+    def _moves(self, position: Position) -> list[tuple[int, Position, float]]:
+        bits, (x, y) = int(self.terrain.mask[self.cell(position)]), position
+        return [
+            (d, (x + STEPS[d][0], y + STEPS[d][1]), to_float(int(self.terrain.cost[d])))
+            for d in range(len(DIRECTIONS))
+            if bits >> d & 1
+        ]
+
+
+class World:
+    """One problem being acted out, trial after trial.
+
+    Args:
+        problem: what to act out.
+        budget: the limit per move; counted without a limit when None.
+        max_moves: how long a path is recorded.
+        log: how many expanded cells are remembered per move, for drawing.
+        clock: whether the time of every move is measured.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        budget: Budget | int | None = None,
+        max_moves: int = 0,
+        log: int = 0,
+        clock: bool = False,
+    ) -> None:
+        self.problem, self.budget = problem, Budget.of(budget)
+        grid = problem.grid
+        changes = problem.changes or ()
+        self.terrain = first_belief(grid, problem.vision, bool(changes))
+        self.trip = make_trip(grid.terrain.free.size, max_moves + 1, log, len(changes), clock)
+        self._truth = Truth(
+            free=grid.terrain.free.copy() if changes else grid.terrain.free,
+            when=np.array([change.time for change in changes], np.int64),
+            where=np.array([grid.cell(change.position) for change in changes], np.int32),
+            opens=np.array([change.free for change in changes], np.uint8),
+            state=np.zeros(3, np.int64),
+        )
+        self.view = View(problem, self.terrain, self.trip)
+        self.begin_trial()
+
+    def begin_trial(self) -> None:
+        """Put the agent back to the start at time zero. The true map is as it was; what was believed stays believed."""
+        problem, truth, trip = self.problem, self._truth, self.trip
+        if problem.changes:
+            truth.free[:] = problem.grid.terrain.free
+        truth.state[:] = problem.vision or (-1 if problem.changes else 0), 0, 0
+        trip.meter[:] = trip.tally[:] = trip.clock[:] = 0
+        trip.meter[COUNT] = self.budget.count == "scans"
+        trip.meter[LIMIT] = UNLIMITED if self.budget.limit is None else self.budget.limit
+        trip.meter[IDLE] = self.budget.on_overrun == "idle"
+        trip.meter[AT] = start = problem.grid.cell(problem.start)
+        trip.path[0] = start
+        self._resync(start)
+
+    def _resync(self, start: int) -> None:
+        if self.problem.vision is None and self.problem.changes:
+            for cell in np.flatnonzero(self.terrain.free != self._truth.free):
+                notice(self.terrain, self.trip, int(cell), self._truth.free[cell])
+        if self._truth.state[VISION] != 0:
+            observe(self._truth, self.terrain, self.trip, start, start)
+
+    @property
+    def done(self) -> bool:
+        """Whether the agent stands on the goal."""
+        return int(self.trip.meter[AT]) == self.view.goal_cell
+
+    def step(self, direction: int) -> bool:
+        """Make one move, or none with STAY; return whether the agent stayed within its budget.
+
+        Raises:
+            BudgetExceeded: after an overrun, where the budget says so.
+        """
+        overrun = self.view.meter.overrun
+        if overrun:
+            self.trip.tally[OVERRUNS] += 1
+            if self.budget.on_overrun == "raise":
+                raise BudgetExceeded(self.overrun_message())
+            if self.budget.on_overrun == "truncate":
+                return False
+            direction = STAY
+        advance(self._truth, self.terrain, self.trip, direction)
+        return not overrun
+
+    def overrun_message(self) -> str:
+        """Say which move could not be made within which budget."""
+        return f"move {self.view.moves + 1} needs more than its budget of {self.budget.limit} {self.budget.count}"
+
+    def run_kernel(self, kernel_run: Any, memory: Any, max_moves: int) -> int:
+        """Run a whole trial inside a bound kernel (see ``agents.base``) and return why it ended."""
+        return int(kernel_run(self._truth, self.terrain, self.trip, memory, self.view.goal_cell, max_moves))

@@ -1,0 +1,29 @@
+"""Settings and fixtures of the whole test suite."""
+
+import os
+from pathlib import Path
+
+# Before anything imports pygame or matplotlib: tests need no display.
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+os.environ["MPLBACKEND"] = "Agg"
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline and no check for slow draws: the first example may compile a kernel.
+settings.register_profile(
+    "dev", max_examples=50, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", settings.get_profile("dev"), max_examples=1000, derandomize=False)
+settings.load_profile(os.environ.get("RTGYM_HYPOTHESIS", "dev"))
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_maps() -> Path:
+    """The folder of full-size game maps beside the repository; tests that want it are skipped where it is missing."""
+    folder = ROOT.parent / "shared" / "maps"
+    if not folder.is_dir():
+        pytest.skip("no folder shared/maps beside the repository")
+    return folder

@@ -1,0 +1,91 @@
+"""Which package may import which, read from the sources, and what no file of the repository may contain."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ("rt_gym", "agents", "training")
+NOT_INSTALLED = {"tests", "reference", "conftest", "benchmarks"}
+# The absolute path of somebody's folder, or the host of a package registry.
+LOCAL = re.compile(rb"(?<![\w.~])/(home|Users|root|work|opt|mnt)/\w|[A-Z]:\\Users\\|pypi\.org|pythonhosted\.org")
+
+
+def package_of(path: Path) -> str:
+    """Return the dotted name of the package that holds a module."""
+    return ".".join(path.relative_to(ROOT).parent.parts)
+
+
+def imported(source: str, package: str) -> Iterator[str]:
+    """Yield the dotted name of everything a module of ``package`` imports, at its top or inside a function."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            outer = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            base = ".".join([*outer, node.module] if node.module else outer)
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def modules(room: str) -> list[Path]:
+    """Return the source files of a package."""
+    return sorted((ROOT / room).rglob("*.py"))
+
+
+def offences(paths: list[Path], forbidden: set[str]) -> list[str]:
+    """Return one line for every import by these files of a forbidden package or of something inside it."""
+    return [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in paths
+        for name in imported(path.read_text(encoding="utf-8"), package_of(path))
+        if any(f"{name}.".startswith(f"{root}.") for root in forbidden)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import a.b, c as d", ["a.b", "c"]),
+        ("from a.b import c", ["a.b.c"]),
+        ("from . import c", ["room.inner.c"]),
+        ("from .. import c", ["room.c"]),
+        ("from ..other import c", ["room.other.c"]),
+        ("def f():\n    if True:\n        import a", ["a"]),
+    ],
+)
+def test_every_form_of_import_is_seen(source: str, names: list[str]) -> None:
+    assert list(imported(source, "room.inner")) == names
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_package_imports_only_those_before_it_and_nothing_that_is_not_installed(room: str) -> None:
+    later = set(ROOMS[ROOMS.index(room) + 1 :])
+    assert modules(room)
+    assert offences(modules(room), later | NOT_INSTALLED) == []
+
+
+def test_only_the_environments_import_gymnasium() -> None:
+    searching = [path for path in modules("rt_gym") + modules("agents") if ROOT / "rt_gym/envs" not in path.parents]
+    entrance = ROOT / "rt_gym/__init__.py"  # it imports the environments in order to register them
+    inner = [path for path in searching if path != entrance]
+    assert offences(searching, {"gymnasium"}) + offences(inner, {"rt_gym.envs"}) == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_folder_with_modules_is_a_package_and_therefore_installed(room: str) -> None:
+    assert {path.parent for path in modules(room)} == {path.parent for path in (ROOT / room).rglob("__init__.py")}
+
+
+def test_no_file_names_a_folder_of_one_machine_or_the_host_of_a_registry() -> None:
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout, so nothing tells the repository's files from others")
+    files = [ROOT / name for name in names if (ROOT / name).is_file()]
+    found = {str(path.relative_to(ROOT)): LOCAL.search(path.read_bytes()) for path in files}
+    assert {name: match[0] for name, match in found.items() if match} == {}
