@@ -24,7 +24,7 @@ STAY = -1
 
 # Entries of Trip.meter and Trip.tally; the first four stand in both, for the current move and for the trial.
 EXPANSIONS, SCANS, LEARNING_OPS, TRACE_STEPS = range(4)
-COUNT, LIMIT, IDLE, NEXT, PLANNED, LOGGED, CHANGED, VERDICT, AT = range(4, 13)
+COUNT, LIMIT, IDLE, NEXT, PLANNED, LOGGED, CHANGED, CHECKED, VERDICT, AT = range(4, 14)
 MAX_EXPANSIONS, MAX_SCANS, MOVES, STRAIGHTS, DIAGONALS, STAYS, BUMPS, PLANS, FIRST, RAISES, OVERRUNS = range(4, 15)
 
 # What a plan returns instead of a number of moves.
@@ -66,8 +66,8 @@ def make_trip(cells: int, path: int = 0, log: int = 0, changes: int = 0, timed: 
         timed: whether moves are timed.
     """
     trip = Trip(
-        meter=np.zeros(13, np.int64),
-        tally=np.zeros(15, np.int64),
+        meter=np.zeros(AT + 1, np.int64),
+        tally=np.zeros(OVERRUNS + 1, np.int64),
         plan=np.empty(cells, np.uint8),
         path=np.empty(path, np.int32),
         log=np.empty(log, np.int32),
@@ -113,13 +113,28 @@ def raise_h(trip, h, cell, value):
         trip.tally[RAISES] += 1
 
 
+@kernel
+def still_legal(terrain, trip, s):
+    """Whether every remaining committed step is legal on the map as it is believed now."""
+    cell = s
+    for k in range(trip.meter[NEXT], trip.meter[PLANNED]):
+        d = np.int64(trip.plan[k])
+        if terrain.mask[cell] >> d & 1 == 0:
+            return False
+        cell += terrain.offset[d]
+    return True
+
+
 @kernel(inline=True)
 def must_plan(terrain, trip, s):
-    """Whether the committed moves are used up or the next one is no longer believed to be legal."""
+    """Whether the committed moves are used up, or one of them has turned out to be blocked."""
     meter = trip.meter
     if meter[NEXT] >= meter[PLANNED]:
         return True
-    return terrain.mask[s] >> trip.plan[meter[NEXT]] & 1 == 0
+    if meter[CHECKED] == meter[CHANGED]:
+        return False
+    meter[CHECKED] = meter[CHANGED]
+    return not still_legal(terrain, trip, s)
 
 
 @kernel(inline=True)
@@ -129,7 +144,7 @@ def adopt(trip, n):
     tally[PLANS] += 1
     meter[NEXT] = 0
     meter[PLANNED] = max(n, np.int64(0))
-    meter[CHANGED] = 0
+    meter[CHANGED] = meter[CHECKED] = 0
     meter[VERDICT] = 0
     if n == NO_PATH:
         meter[VERDICT] = STUCK

@@ -6,11 +6,9 @@ longer in the source. It also trips, in every later run, over a cache file that 
 to import where no folder is writable. So a kernel here is compiled by Numba but kept under a *stamp* of all that its
 machine code depends on: sources, options and versions. Another stamp is a miss, and the old files are overwritten.
 
-What counts as source, for a kernel in
-  * ``rt_gym``: every module of ``rt_gym``, for nothing in here is far from a kernel;
-  * ``agents`` or ``training``: these, its own file, and whatever that imports from the two packages, directly or not.
-    Work on one agent therefore leaves the compiled kernels of the others alone;
-  * any other file: unknown, since its imports may lead anywhere. It is compiled anew in each process.
+What counts as source: the kernel's own file and whatever it imports from ``rt_gym``, ``agents`` and ``training``,
+directly or not. Work on one agent, or on a module without kernels, leaves the compiled kernels of the others alone. A
+kernel in any other file may import anything from anywhere; it is compiled anew in each process.
 
 Reaching into Numba's cache means using names that Numba does not promise to keep. All of them are in this file, and
 where one is gone kernels still run, only uncached (``tests/rt_gym/test_jit.py`` notices).
@@ -38,9 +36,8 @@ except ImportError:  # an object is no cache and knows no option: making the one
     FunctionCache = IndexDataCacheFile = DefaultOptions = object
 
 # The packages are found as neighbours on the disk, not by import: some other `agents` on the path must not count.
-_RT_GYM = Path(__file__).absolute().parent
-_HOME = _RT_GYM.parent
-_FOLLOWED = ("agents", "training")
+_HOME = Path(__file__).absolute().parent.parent
+_FOLLOWED = ("rt_gym", "agents", "training")
 
 
 def kernel(func: Callable[..., Any] | None = None, *, inline: bool = False, also: Iterable[str | Path] = ()) -> Any:
@@ -74,9 +71,7 @@ def _options(inline: bool) -> dict[str, Any]:
     extra = {
         "_nrt": False,  # no reference counts: up to 3x in loops that pass arrays to helpers; the price is no allocation
         "no_cfunc_wrapper": True,  # an entry point for C that nobody uses and that takes a fifth of the compile time
-    }
-    if inline:
-        extra["forceinline"] = True
+    } | ({"forceinline": True} if inline else {})
     # Division as in NumPy: without a test for zero, hence without a branch that raises.
     return {"error_model": "numpy"} | {name: value for name, value in extra.items() if hasattr(DefaultOptions, name)}
 
@@ -89,30 +84,17 @@ def _stamp(files: Iterable[str | Path], options: dict[str, Any]) -> str:
     """
     versions = numba.__version__, np.__version__, llvmlite.__version__
     settings = sorted(options.items()), config.OPT, config.BOUNDSCHECK
-    return repr((_hash_of_rt_gym(), _closure(files), versions, settings))
-
-
-@cache
-def _hash_of_rt_gym() -> str:
-    """Hash every module of this package, once per process: it is the same for all kernels."""
-    modules = {file.relative_to(_RT_GYM).as_posix(): file.read_bytes() for file in sorted(_RT_GYM.rglob("*.py"))}
-    if not modules:  # inside a zip file, say
-        raise FileNotFoundError(_RT_GYM)
-    return hashlib.sha256(repr(modules).encode()).hexdigest()
+    return repr((_closure([__file__, *files]), versions, settings))
 
 
 def _closure(files: Iterable[str | Path]) -> list[tuple[str, str]]:
-    """Return name and hash of these files and of all they import, those of rt_gym left out.
+    """Return name and hash of these files and of all they import from our packages.
 
-    Names are relative to the common folder: a checkout that was moved keeps its cache. A kernel outside our packages
-    raises, also one that lies beyond that folder.
+    Names are relative to the common folder: a checkout that was moved keeps its cache. Other people's files raise.
     """
-    todo, found = [], {}
-    for file in map(Path, files):
-        package = file.absolute().relative_to(_HOME).parts[0]
-        if package in _FOLLOWED:
-            todo.append(file.absolute())
-        elif package != _RT_GYM.name:
+    todo, found = [Path(file).absolute() for file in files], {}
+    for file in todo:
+        if file.relative_to(_HOME).parts[0] not in _FOLLOWED:
             raise ValueError(f"the imports of {file} may lead anywhere")
     while todo:
         file = todo.pop()

@@ -3,6 +3,7 @@
 Heights are smoothed noise in whole numbers, so that the same seed gives the same coast on every machine.
 """
 
+from itertools import pairwise
 from math import isqrt
 
 import numpy as np
@@ -72,10 +73,12 @@ def _parts(free: Cells) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
 
 
 def _dig(free: Cells, a: tuple[int, int], b: tuple[int, int], radius: int) -> None:
+    """Free a line between two cells; squares that span two steps of it keep it connected without diagonal moves."""
     steps = max(abs(b[0] - a[0]), abs(b[1] - a[1]))
-    for step in range(steps + 1):
-        y, x = (p + (q - p) * step // steps for p, q in zip(a, b, strict=True))
-        free[max(0, y - radius) : y + radius + 1, max(0, x - radius) : x + radius + 1] = True
+    line = [tuple(p + (q - p) * step // steps for p, q in zip(a, b, strict=True)) for step in range(steps + 1)]
+    for (y0, x0), (y1, x1) in pairwise(line):
+        top, left = max(0, min(y0, y1) - radius), max(0, min(x0, x1) - radius)
+        free[top : max(y0, y1) + radius + 1, left : max(x0, x1) + radius + 1] = True
 
 
 def _noise(shape: Shape, radius: int, rng: np.random.Generator) -> Heights:

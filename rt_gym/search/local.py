@@ -133,8 +133,6 @@ def frontier_update(terrain, trip, local, h):
             space.role[u] = FINAL
             left -= 1
             raise_h(trip, h, np.int64(space.cell[u]), space.f[u])
-            if left == 0:
-                break
         moves = terrain.mask[space.cell[u]]
         for d in range(8):
             if moves >> d & 1:

@@ -232,17 +232,10 @@ def test_other_options_for_the_same_sources_are_a_miss(tree: Tree) -> None:
     assert len(tree.files("lrta.plan*.nb?")) == 2  # one index and its data: replaced each time, not collected
 
 
-def flip_a_byte(content: bytes) -> bytes:
-    middle = len(content) // 2
-    return content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :]
-
-
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
     "cut": lambda content: content[: len(content) // 2],
-    "zeros": lambda content: bytes(len(content)),
     "noise": lambda content: np.random.default_rng(0).bytes(len(content)),
-    "flipped": flip_a_byte,
     "foreign": lambda content: b"\x80\x04K\x07.",  # a sound pickle, of the number 7
 }
 
