@@ -38,7 +38,7 @@ def ids() -> list[str]:
 
 def load(agent_id: str) -> Any:
     """Return the class behind an id."""
-    if agent_id not in _TABLE:
+    if not isinstance(agent_id, str) or agent_id not in _TABLE:
         near = get_close_matches(str(agent_id), _TABLE, 1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise InputError(f"there is no agent {agent_id!r}{hint}; the agents are {', '.join(_TABLE)}")
@@ -103,4 +103,6 @@ def run(
         agent = make(agent, budget=budget, **settings)
     elif settings:
         raise InputError(f"settings {', '.join(settings)} go with an id, not with an agent that is already made")
+    if not callable(getattr(agent, "reset", None)) or not callable(getattr(agent, "act", None)):
+        raise InputError(f"an agent is an id or an object with reset and act, not {agent!r}")
     return run_agent(agent, problem, Budget.of(budget), trials, max_moves, seed, clock)

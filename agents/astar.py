@@ -11,12 +11,13 @@ Readings:
 """
 
 from fractions import Fraction
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import DECIDE, RUN, KernelAgent, bind
+from agents.base import KernelAgent, bind, decision, trial_loop
 from rt_gym.budget import CHANGED, NO_PATH, UNLIMITED, WAIT
 from rt_gym.errors import InputError
 from rt_gym.jit import kernel
@@ -47,7 +48,7 @@ def plan(terrain, trip, memory, s, t):
     return trace(buckets.space, np.int64(buckets.lowest.item[0]), trip.plan)
 
 
-run, decide = bind(RUN, plan), bind(DECIDE, plan)
+run, decide = bind(trial_loop, plan), bind(decision, plan)
 
 
 class WeightedAStar(KernelAgent):
@@ -62,9 +63,9 @@ class WeightedAStar(KernelAgent):
 
     def __init__(self, weight: float = 1.5, tie: str = "first") -> None:
         super().__init__(tie)
-        if isinstance(weight, bool) or not isinstance(weight, (int, float, Fraction)) or not 1 <= weight <= 1000:
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not 1 <= weight <= 1000:
             raise InputError(f"weight must be a number from 1 to 1000, not {weight!r}")
-        self.weight = Fraction(weight).limit_denominator(1000)
+        self.weight = Fraction(float(weight)).limit_denominator(1000)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
 meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
-CUT). Its file ends with ``run, decide = bind(RUN, plan), bind(DECIDE, plan)``: ``run`` walks a whole trial inside one
+CUT). Its file ends with ``run, decide = bind(trial_loop, plan), bind(decision, plan)``: ``run`` walks a whole trial inside one
 kernel, ``decide`` makes one decision for ``act``. Both walk the same path, because both are the same few lines.
 """
 
@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from rt_gym.budget import (
     AT,
     MOVES,
-    OVERRUN,
     STAY,
-    STUCK,
     adopt,
     may_idle,
     must_plan,
@@ -26,7 +24,7 @@ from rt_gym.budget import (
 )
 from rt_gym.clock import start_clock, time_move
 from rt_gym.cost import to_floats
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, checked_seed
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.world import View, World, walk
@@ -49,7 +47,7 @@ def plan(terrain, trip, memory, s, t):
     return np.int64(0)
 
 
-def RUN(truth, terrain, trip, memory, t, limit):
+def trial_loop(truth, terrain, trip, memory, t, limit):
     """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK or OVERRUN."""
     s = trip.meter[AT]
     end = np.int64(GOAL)
@@ -72,7 +70,7 @@ def RUN(truth, terrain, trip, memory, t, limit):
     return end
 
 
-def DECIDE(terrain, trip, memory, t):
+def decision(terrain, trip, memory, t):
     """Return the next direction, STAY, STUCK or OVERRUN."""
     s = trip.meter[AT]
     if must_plan(terrain, trip, s):
@@ -126,6 +124,7 @@ class KernelAgent:
         if kind != self._made_for:
             self.memory, self._made_for = self.make_memory(view), kind
         self.view = view
+        view.painter = self.layers
         self.clear_memory(view, tie_seed(seed) if self.tie == "random" else 0)
 
     def act(self) -> int:
@@ -149,26 +148,16 @@ class KernelAgent:
         return getattr(self.memory, "h", None)
 
     def layers(self) -> dict[str, NDArray[Any]]:
-        """Return what can be drawn: ``h``, an H x W array of how much was learned, and ``expanded``, n x 2 positions."""
+        """Return what can be drawn: ``h``, H x W, how much was learned; ``expanded``, n x 2, the last move's work."""
         view = self.view
         layers: dict[str, NDArray[Any]] = {"expanded": view.terrain.xy.reshape(-1, 2)[view.expanded]}
         if self.learned is not None:
             first = np.empty_like(self.learned)
             fill_h0(view.terrain, view.goal_cell, first)
-            layers["h"] = to_floats(view.inner(self.learned - first))
+            layers["h"] = to_floats(view.inner(self.learned)) - to_floats(view.inner(first))
         return layers
 
 
 def tie_seed(seed: int | None) -> int:
     """Turn any seed into the nonzero state of a random generator in a kernel."""
-    sequence = np.random.SeedSequence(seed)
-    return int(sequence.generate_state(1, np.uint64)[0]) or 1
-
-
-def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return a parameter that must be a whole number within a range."""
-    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and low <= value
-    if not fits or (high is not None and value > high):
-        span = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise InputError(f"{name} must be a whole number {span}, not {value!r}")
-    return int(value)
+    return int(np.random.SeedSequence(checked_seed(seed)).generate_state(1, np.uint64)[0]) or 1

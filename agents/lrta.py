@@ -16,14 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import DECIDE, RUN, KernelAgent, bind, whole
+from agents.base import KernelAgent, bind, decision, trial_loop
 from rt_gym.budget import CUT, NO_PATH, charge, raise_h
 from rt_gym.cost import INF
+from rt_gym.errors import whole
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import Space, draw, make_space
 from rt_gym.world import View
+
+MAX_DEPTH = 1000
 
 
 class LRTAMemory(NamedTuple):
@@ -88,7 +91,7 @@ def plan(terrain, trip, memory, s, t):
     return general_lrta(terrain, trip, memory.space, memory.h, s, t, memory.depth[0])
 
 
-run, decide = bind(RUN, plan), bind(DECIDE, plan)
+run, decide = bind(trial_loop, plan), bind(decision, plan)
 
 
 class LRTA(KernelAgent):
@@ -103,13 +106,13 @@ class LRTA(KernelAgent):
 
     def __init__(self, depth: int = 1, tie: str = "first") -> None:
         super().__init__(tie)
-        self.depth = whole("depth", depth, 1, 1000)
+        self.depth = whole("depth", depth, 1, MAX_DEPTH)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
         """Return the largest depth whose bound fits; of scans half are kept for states that are read again."""
         room = limit if count == "expansions" else max(1, limit // 2)
-        return {"depth": (1 + isqrt(room)) // 2}
+        return {"depth": min(MAX_DEPTH, (1 + isqrt(room)) // 2)}
 
     @property
     def bound(self) -> int:

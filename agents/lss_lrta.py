@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import DECIDE, RUN, KernelAgent, bind, whole
+from agents.base import KernelAgent, bind, decision, trial_loop
 from rt_gym.budget import CUT, NO_PATH
-from rt_gym.errors import InputError
-from rt_gym.grid import fill_h0
+from rt_gym.errors import InputError, whole
+from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
 from rt_gym.search.space import CLOSED, NONE, make_space, trace
@@ -46,7 +46,7 @@ def plan(terrain, trip, memory, s, t):
     return min(trace(memory.local.space, best, trip.plan), memory.commit[0])
 
 
-run, decide = bind(RUN, plan), bind(DECIDE, plan)
+run, decide = bind(trial_loop, plan), bind(decision, plan)
 
 
 class LSSLRTA(KernelAgent):
@@ -62,7 +62,7 @@ class LSSLRTA(KernelAgent):
 
     def __init__(self, lookahead: int = 50, commit: str = "all", tie: str = "first") -> None:
         super().__init__(tie)
-        self.lookahead = whole("lookahead", lookahead, 1)
+        self.lookahead = whole("lookahead", lookahead, 1, MAX_CELLS)
         if commit not in ("all", "one"):
             raise InputError(f'commit must be "all" or "one", not {commit!r}')
         self.commit = commit
@@ -73,7 +73,7 @@ class LSSLRTA(KernelAgent):
 
         A move expands n states. Learning scans at most these and their frontier, which has at most 5 n + 3 states.
         """
-        return {"lookahead": limit if count == "expansions" else max(1, (limit - 3) // 7)}
+        return {"lookahead": min(MAX_CELLS, limit if count == "expansions" else max(1, (limit - 3) // 7))}
 
     @property
     def bound(self) -> int:

@@ -89,7 +89,7 @@ class Run:
 
     @property
     def suboptimality(self) -> float | None:
-        """The cost of a trial, on average, divided by the optimal cost; None when there is no such cost to compare with.
+        """The cost of a trial, on average, divided by the optimal cost; None where there is no such cost.
 
         A problem that starts on its goal has a suboptimality of one.
         """

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import GOAL, OUT_OF_MOVES, Agent, KernelAgent, whole
+from agents.base import GOAL, OUT_OF_MOVES, Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
 from rt_gym import budget as meter
 from rt_gym.budget import OVERRUN, STAY, STUCK, Budget
 from rt_gym.clock import LONGEST, TOTAL, quantile, start_clock, time_move
-from rt_gym.errors import BudgetExceeded, InputError
+from rt_gym.errors import BudgetExceeded, InputError, checked_seed, whole
 from rt_gym.grid import h0
 from rt_gym.jit import kernel
 from rt_gym.problem import Problem
@@ -29,20 +29,23 @@ def run_agent(
     clock: bool,
 ) -> Run:
     """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``."""
-    most = whole("max_moves", max_moves, 1)
+    most = whole("max_moves", max_moves, 1, 10**9)
     wanted = 0 if trials == "converge" else whole("trials", trials, 1)
     world = World(problem, budget, most, clock=clock)
     began = time.perf_counter()
-    agent.reset(world.view, seed)
+    agent.reset(world.view, checked_seed(seed))
     prepared = getattr(agent, "precompute_seconds", 0.0)
     ready = time.perf_counter() - began
-    records: list[Run] = []
-    while not records or (len(records) != wanted and records[-1].solved and not (wanted == 0 and records[-1].converged)):
-        if records:
-            world.begin_trial()
-            getattr(agent, "begin_trial", lambda: None)()
-        records.append(_run_trial(agent, world, most, min(prepared, ready)))
+    records = [_run_trial(agent, world, most, min(prepared, ready))]
+    while records[-1].solved and not _finished(records, wanted):
+        world.begin_trial()
+        getattr(agent, "begin_trial", lambda: None)()
+        records.append(_run_trial(agent, world, most, 0.0))
     return total(records)
+
+
+def _finished(records: list[Run], wanted: int) -> bool:
+    return len(records) == wanted if wanted else records[-1].converged
 
 
 def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: float) -> Run:

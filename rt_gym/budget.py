@@ -10,13 +10,14 @@ the limit, or a plan that cannot be made within it.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym import clock
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, whole
 from rt_gym.jit import kernel
 
 UNLIMITED = 1 << 62
@@ -24,7 +25,7 @@ STAY = -1
 
 # Entries of Trip.meter and Trip.tally; the first four stand in both, for the current move and for the trial.
 EXPANSIONS, SCANS, LEARNING_OPS, TRACE_STEPS = range(4)
-COUNT, LIMIT, IDLE, NEXT, PLANNED, LOGGED, CHANGED, CHECKED, VERDICT, AT = range(4, 14)
+COUNT, LIMIT, IDLE, NEXT, PLANNED, LOGGED, SHOWN, CHANGED, CHECKED, VERDICT, AT = range(4, 15)
 MAX_EXPANSIONS, MAX_SCANS, MOVES, STRAIGHTS, DIAGONALS, STAYS, BUMPS, PLANS, FIRST, RAISES, OVERRUNS = range(4, 15)
 
 # What a plan returns instead of a number of moves.
@@ -41,7 +42,7 @@ class Trip(NamedTuple):
         tally: int64, the trial's totals.
         plan: uint8, the committed directions.
         path: int32, the cell after every move, the start first; as long as there is room.
-        log: int32, the cells expanded for the current move; as long as there is room.
+        log: int32, the cells expanded for the current move, or for the last one; as long as there is room.
         changed: int32, the cells whose believed state changed since the last plan.
         clock: int64, see ``rt_gym.clock``.
     """
@@ -187,6 +188,7 @@ def close_move(trip):
     for k in range(4):
         tally[k] += meter[k]
         meter[k] = 0
+    meter[SHOWN] = meter[LOGGED]
     meter[LOGGED] = 0
     tally[MOVES] += 1
 
@@ -209,14 +211,13 @@ class Budget:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.limit, (int, np.integer)) and not isinstance(self.limit, bool)
-        if self.limit is not None and not (whole and 1 <= self.limit <= UNLIMITED):
-            raise InputError(f"budget must be a whole number of at least 1 or None, not {self.limit!r}")
+        if self.limit is not None:
+            whole("budget", self.limit, 1)
         if self.count not in ("expansions", "scans"):
             raise InputError(f'count must be "expansions" or "scans", not {self.count!r}')
         if self.on_overrun not in ("truncate", "raise", "idle"):
             raise InputError(f'on_overrun must be "truncate", "raise" or "idle", not {self.on_overrun!r}')
-        if self.seconds is not None and not 0 < self.seconds < float("inf"):
+        if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds < float("inf")):
             raise InputError(f"seconds must be a positive number or None, not {self.seconds!r}")
 
     @classmethod
@@ -234,7 +235,7 @@ class Meter:
     def charge(self, count: int = 1) -> bool:
         """Pay for expansions; False, and nothing counted, if they do not fit into this move's budget."""
         meter = self._trip.meter
-        if meter[meter[COUNT]] + count > meter[LIMIT]:
+        if meter[meter[COUNT]] + whole("count", count, 0) > meter[LIMIT]:
             return False
         meter[EXPANSIONS] += count
         meter[SCANS] += count
@@ -242,7 +243,7 @@ class Meter:
 
     def scan(self, count: int = 1) -> None:
         """Count readings of all neighbours of a cell that are no expansions."""
-        self._trip.meter[SCANS] += count
+        self._trip.meter[SCANS] += whole("count", count, 0)
 
     @property
     def expansions(self) -> int:

@@ -1,4 +1,7 @@
-"""The two errors that callers may want to catch."""
+"""The two errors that callers may want to catch, and the checks that every room makes of its numbers."""
+
+from numbers import Integral
+from typing import Any
 
 
 class InputError(ValueError):
@@ -7,3 +10,16 @@ class InputError(ValueError):
 
 class BudgetExceeded(RuntimeError):
     """An agent used more than its budget for one move and ``on_overrun="raise"`` was asked for."""
+
+
+def whole(name: str, value: Any, low: int, high: int = (1 << 62)) -> int:
+    """Return a parameter that must be a whole number within a range."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
+        span = f"of at least {low}" if high == 1 << 62 else f"from {low} to {high}"
+        raise InputError(f"{name} must be a whole number {span}, not {value!r}")
+    return int(value)
+
+
+def checked_seed(seed: Any) -> int | None:
+    """Return a seed that must be None or a whole number of at least 0."""
+    return None if seed is None else whole("seed", seed, 0)

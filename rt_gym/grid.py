@@ -20,7 +20,7 @@ DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 OPPOSITE = (2, 3, 0, 1, 7, 6, 5, 4)
 
-MAX_CELLS = 1 << 22  # the cost of every simple path then stays below cost.INF
+MAX_CELLS = 1 << 22  # the cost of every shortest path then stays below cost.INF
 
 Position = tuple[int, int]
 
@@ -169,7 +169,10 @@ class Grid:
         corner: str = "strict",
         name: str = "",
     ) -> None:
-        array = np.asarray(passable)
+        try:
+            array = np.asarray(passable)
+        except ValueError:
+            raise InputError("a grid needs rows of equal length") from None
         if array.ndim != 2 or array.size == 0:
             raise InputError(f"a grid needs a two-dimensional array of at least one cell, not shape {array.shape}")
         height, width = array.shape
@@ -283,6 +286,9 @@ class Grid:
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Grid":
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Grid, (np.array(self.passable), self.connectivity, self.cost, self.corner, self.name)

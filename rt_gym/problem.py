@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from rt_gym.cost import INF, to_float
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, whole
 from rt_gym.grid import Grid, Position
 
 if TYPE_CHECKING:
@@ -56,8 +54,8 @@ class Problem:
         for role in ("start", "goal"):
             object.__setattr__(self, role, self._free_position(role, getattr(self, role)))
         vision = self.vision
-        if vision is not None and (isinstance(vision, bool) or not isinstance(vision, (int, np.integer)) or vision < 1):
-            raise InputError(f"vision must be None or a whole number of at least 1, not {vision!r}")
+        if vision is not None:
+            object.__setattr__(self, "vision", whole("vision", vision, 1))
         object.__setattr__(self, "changes", self._schedule(self.changes or ()))
         labels = self.grid.labels
         apart = labels[self.grid.cell(self.start)] != labels[self.grid.cell(self.goal)]
@@ -89,9 +87,8 @@ class Problem:
                 time, position, free = entry
             except (TypeError, ValueError):
                 raise InputError(f"a change must be (time, (x, y), free), not {entry!r}") from None
-            if isinstance(time, bool) or not isinstance(time, (int, np.integer)) or time < 0:
-                raise InputError(f"the time of a change must be a whole number of moves, not {time!r}")
-            schedule.append(Change(int(time), self._position("change at", position), bool(free)))
+            when = whole("the time of a change", time, 0)
+            schedule.append(Change(when, self._position("change at", position), bool(free)))
         return tuple(sorted(schedule, key=lambda change: change.time))
 
     @cached_property

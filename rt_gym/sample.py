@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rt_gym.cost import INF, encode
-from rt_gym.errors import InputError
+from rt_gym.cost import INF, to_floats
+from rt_gym.errors import InputError, checked_seed, whole
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
 from rt_gym.search.distance import exact_distances
@@ -28,8 +28,7 @@ def sample_problems(
     Raises:
         InputError: if the map has no two cells that far apart, as far as many random starts can tell.
     """
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise InputError(f"count must be a whole number of at least 0, not {count!r}")
+    whole("count", count, 0)
     if not 0 <= low <= high:
         raise InputError(f"the range of optimal costs must rise from 0 or more, not from {low!r} to {high!r}")
     stream = _problems(grid, low, high, seed, vision)
@@ -37,16 +36,16 @@ def sample_problems(
 
 
 def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None) -> Iterator[Problem]:
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     cells = np.flatnonzero(grid.terrain.free)
     if not cells.size:
         raise InputError(f"map {grid.name or 'without a name'} has no free cell")
-    least, most = _exact(low), _exact(high)
     sterile = 0
     while sterile < _STERILE:
         start = grid.position(rng.choice(cells))
         distance = exact_distances(grid, start)
-        goals = np.flatnonzero((distance >= least) & (distance <= most) & (distance < INF))
+        cost = to_floats(distance)
+        goals = np.flatnonzero((cost >= low) & (cost <= high) & (distance < INF))
         sterile = 0 if goals.size else sterile + 1
         if goals.size:
             cell = int(rng.choice(goals))
@@ -54,8 +53,3 @@ def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None
             problem.__dict__["optimal_cost"] = int(distance[cell])
             yield problem
     raise InputError(f"no two cells of the map with an optimal cost from {low:g} to {high:g} were found")
-
-
-def _exact(cost: float) -> int:
-    """Return a cost from a user as an exact one, to the precision of a float."""
-    return INF if cost >= 2**21 else round(cost * encode(1))

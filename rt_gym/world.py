@@ -4,6 +4,7 @@ Time passes in moves. After each one the changes that are due happen, then the a
 into a wall, takes as long and costs as much as a straight step.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from rt_gym.budget import (
     LOGGED,
     MOVES,
     OVERRUNS,
+    SHOWN,
     STAY,
     STAYS,
     STRAIGHTS,
@@ -122,8 +124,7 @@ class View:
     Attributes:
         start, goal: positions ``(x, y)``.
         vision: None when the map is known.
-        passable: H x W read-only array, true where a cell is believed to be free.
-        known: H x W read-only array, true where a cell has been seen.
+        painter: what draws the agent's thoughts, set by the agent: a function that returns its layers.
         meter: spend through it, once per expansion.
         terrain, trip: the same as kernels take them; agents read them and write only to ``trip.plan``.
     """
@@ -136,9 +137,23 @@ class View:
         self.terrain, self.trip = terrain, trip
         self.meter = Meter(trip)
         self.goal_cell = grid.cell(problem.goal)
-        self.passable = self.inner(terrain.free).view(bool)
-        self.known = self.inner(terrain.known).view(bool)
-        self.passable.flags.writeable = self.known.flags.writeable = False
+        self.painter: Callable[[], dict[str, NDArray[Any]]] | None = None
+        self._told = 0
+
+    @property
+    def passable(self) -> NDArray[np.bool_]:
+        """H x W read-only array, true where a cell is believed to be free."""
+        return self._read_only(self.terrain.free)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """H x W read-only array, true where a cell has been seen."""
+        return self._read_only(self.terrain.known)
+
+    def _read_only(self, flat: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        array = self.inner(flat).view(bool)
+        array.flags.writeable = False
+        return array
 
     @property
     def position(self) -> Position:
@@ -152,13 +167,16 @@ class View:
 
     @property
     def changed(self) -> list[Position]:
-        """The cells whose believed state has changed since the last plan."""
-        return [self.position_of(int(cell)) for cell in self.trip.changed[: self.trip.meter[CHANGED]]]
+        """The cells whose believed state has changed since this was last asked for."""
+        end = int(self.trip.meter[CHANGED])
+        begin = self._told if self._told <= end else 0
+        self._told = end
+        return [self.position_of(int(cell)) for cell in self.trip.changed[begin:end]]
 
     @property
     def expanded(self) -> NDArray[np.int32]:
-        """The cells expanded for the current move, as far as the world keeps a log."""
-        return self.trip.log[: self.trip.meter[LOGGED]]
+        """The cells expanded for the current move or, before that begins, for the last; where the world keeps a log."""
+        return self.trip.log[: self.trip.meter[LOGGED] or self.trip.meter[SHOWN]]
 
     def neighbours(self, position: Position) -> list[tuple[int, Position, float]]:
         """Return the moves believed legal, each with its action, where it leads and its cost. One scan."""
@@ -183,7 +201,7 @@ class View:
         y, x = divmod(cell, self.stride)
         return x - 1, y - 1
 
-    def inner(self, flat: NDArray[np.generic]) -> NDArray[np.generic]:
+    def inner(self, flat: NDArray[Any]) -> NDArray[Any]:
         """Return a flat, bordered array as an H x W view without the border."""
         return flat.reshape(self.height + 2, self.stride)[1:-1, 1:-1]
 
@@ -235,7 +253,8 @@ class World:
         problem, truth, trip = self.problem, self._truth, self.trip
         if problem.changes:
             truth.free[:] = problem.grid.terrain.free
-        truth.state[:] = problem.vision or (-1 if problem.changes else 0), 0, 0
+        sight = min(problem.vision or 0, problem.grid.width + problem.grid.height)
+        truth.state[:] = sight or (-1 if problem.changes else 0), 0, 0
         trip.meter[:] = trip.tally[:] = trip.clock[:] = 0
         trip.meter[COUNT] = self.budget.count == "scans"
         trip.meter[LIMIT] = UNLIMITED if self.budget.limit is None else self.budget.limit
