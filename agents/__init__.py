@@ -100,8 +100,16 @@ def run(
         settings: parameters of the agent, with an id.
     """
     if isinstance(agent, str):
-        agent = make(agent, budget=budget, **settings)
-    elif settings:
+        return run(
+            make(agent, budget=budget, **settings),
+            problem,
+            budget=budget,
+            trials=trials,
+            max_moves=max_moves,
+            seed=seed,
+            clock=clock,
+        )
+    if settings:
         raise InputError(f"settings {', '.join(settings)} go with an id, not with an agent that is already made")
     if not callable(getattr(agent, "reset", None)) or not callable(getattr(agent, "act", None)):
         raise InputError(f"an agent is an id or an object with reset and act, not {agent!r}")

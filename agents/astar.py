@@ -65,7 +65,7 @@ class WeightedAStar(KernelAgent):
         super().__init__(tie)
         if isinstance(weight, bool) or not isinstance(weight, Real) or not 1 <= weight <= 1000:
             raise InputError(f"weight must be a number from 1 to 1000, not {weight!r}")
-        self.weight = Fraction(float(weight)).limit_denominator(1000)
+        self.weight: Fraction = Fraction(float(weight)).limit_denominator(1000)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

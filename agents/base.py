@@ -2,8 +2,9 @@
 
 An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
 meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
-CUT). Its file ends with ``run, decide = bind(trial_loop, plan), bind(decision, plan)``: ``run`` walks a whole trial inside one
-kernel, ``decide`` makes one decision for ``act``. Both walk the same path, because both are the same few lines.
+CUT). Its file ends with ``run, decide = bind(trial_loop, plan), bind(decision, plan)``: ``run`` walks a whole trial
+inside one kernel, ``decide`` makes one decision for ``act``. Both walk the same path, because both are the same few
+lines.
 """
 
 import types

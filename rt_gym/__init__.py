@@ -1,6 +1,8 @@
 """The Gymnasium home of real-time heuristic search: grid pathfinding with a metered compute budget per move."""
 
+from rt_gym import envs
 from rt_gym.budget import STAY, Budget, Meter
+from rt_gym.envs import view
 from rt_gym.errors import BudgetExceeded, InputError
 from rt_gym.grid import DIRECTIONS, Grid
 from rt_gym.maps import load_map, load_scenarios
@@ -8,6 +10,8 @@ from rt_gym.problem import Change, Problem
 from rt_gym.sample import sample_problems
 from rt_gym.search.distance import distance_field
 from rt_gym.world import View, World
+
+envs.register()
 
 __version__ = "0.1.0"
 
@@ -27,4 +31,5 @@ __all__ = [
     "load_map",
     "load_scenarios",
     "sample_problems",
+    "view",
 ]

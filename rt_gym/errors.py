@@ -14,7 +14,7 @@ class BudgetExceeded(RuntimeError):
 
 def whole(name: str, value: Any, low: int, high: int = (1 << 62)) -> int:
     """Return a parameter that must be a whole number within a range."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         span = f"of at least {low}" if high == 1 << 62 else f"from {low} to {high}"
         raise InputError(f"{name} must be a whole number {span}, not {value!r}")
     return int(value)

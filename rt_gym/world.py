@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.belief import first_belief, notice, sense
+from rt_gym.belief import first_belief, notice, renew_belief, sense
 from rt_gym.budget import (
     AT,
     BUMPS,
@@ -238,15 +238,27 @@ class World:
         changes = problem.changes or ()
         self.terrain = first_belief(grid, problem.vision, bool(changes))
         self.trip = make_trip(grid.terrain.free.size, max_moves + 1, log, len(changes), clock)
-        self._truth = Truth(
+        self._truth = self._make_truth()
+        self.view = View(problem, self.terrain, self.trip)
+        self.begin_trial()
+
+    def restart(self, problem: Problem) -> None:
+        """Begin another problem on the same map, in the same arrays, with nothing known or remembered."""
+        self.problem = problem
+        self._truth = self._make_truth()
+        self.terrain = renew_belief(self.terrain, problem.grid, problem.vision, bool(problem.changes))
+        self.view = View(problem, self.terrain, self.trip)
+        self.begin_trial()
+
+    def _make_truth(self) -> Truth:
+        grid, changes = self.problem.grid, self.problem.changes or ()
+        return Truth(
             free=grid.terrain.free.copy() if changes else grid.terrain.free,
             when=np.array([change.time for change in changes], np.int64),
             where=np.array([grid.cell(change.position) for change in changes], np.int32),
             opens=np.array([change.free for change in changes], np.uint8),
             state=np.zeros(3, np.int64),
         )
-        self.view = View(problem, self.terrain, self.trip)
-        self.begin_trial()
 
     def begin_trial(self) -> None:
         """Put the agent back to the start at time zero. The true map is as it was; what was believed stays believed."""

@@ -1,0 +1,40 @@
+"""The Gymnasium environments, registered from one table when ``rt_gym`` is imported."""
+
+from typing import Any
+
+import gymnasium as gym
+
+from rt_gym.errors import InputError
+from rt_gym.world import View
+
+# id -> (class, batched class, arguments)
+_TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "RTPath-v0": ("path:RTPathEnv", "path_vector:RTPathVectorEnv", {}),
+    "RTPathFog-v0": ("path:RTPathEnv", "path_vector:RTPathVectorEnv", {"vision": 1}),
+}
+
+
+def ids() -> list[str]:
+    """Return the ids of all environments."""
+    return list(_TABLE)
+
+
+def register() -> None:
+    """Tell Gymnasium about the environments; doing so twice does no harm."""
+    for env_id, (single, batched, arguments) in _TABLE.items():
+        if env_id not in gym.registry:
+            gym.register(
+                env_id,
+                entry_point=f"{__name__}.{single}",
+                vector_entry_point=f"{__name__}.{batched}",
+                kwargs=arguments,
+            )
+
+
+def view(env: gym.Env[Any, Any]) -> View:
+    """Return what an agent may know of an environment's current episode, through any wrappers."""
+    inner = env.unwrapped
+    if not hasattr(inner, "view"):
+        raise InputError(f"{env} is none of this package's environments: it has no view for an agent")
+    seen: View = inner.view
+    return seen
