@@ -179,7 +179,11 @@ def may_idle(trip):
 def close_move(trip):
     """Add this move's counts to the trial's and begin the next move with none."""
     meter, tally = trip.meter, trip.tally
-    if tally[MOVES] == 0:
+    meter[SHOWN] = meter[LOGGED]
+    tally[MOVES] += 1
+    if meter[SCANS] + meter[TRACE_STEPS] == 0:
+        return
+    if tally[MOVES] == 1:
         tally[FIRST] = meter[EXPANSIONS]
     if meter[EXPANSIONS] > tally[MAX_EXPANSIONS]:
         tally[MAX_EXPANSIONS] = meter[EXPANSIONS]
@@ -188,9 +192,7 @@ def close_move(trip):
     for k in range(4):
         tally[k] += meter[k]
         meter[k] = 0
-    meter[SHOWN] = meter[LOGGED]
     meter[LOGGED] = 0
-    tally[MOVES] += 1
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import STRAIGHT
-from rt_gym.grid import h0
+from rt_gym.grid import locate, span
 from rt_gym.jit import kernel
 
 FEATURES = ("goal_distance", "trip_distance", "revisits", "updates")
 
-# Entries of Track.state: steps made, repeated states in the window, steps with an update, raises before the last step.
-STEPS, REVISITS, UPDATES, RAISED = range(4)
+# Entries of Track.state: steps made, the place of the current state in the ring, repeated states in the window, steps
+# with an update, raises before the last step.
+STEPS, NOW, REVISITS, UPDATES, RAISED = range(5)
 
 
 class Track(NamedTuple):
     """The last n steps of an episode.
 
     Attributes:
-        cells: int32[n + 1], a ring of the last states; entry t % (n + 1) is the state at time t.
+        cells: int32[n + 1], a ring of the last states, the current one and that of n steps ago included.
         raised: uint8[n + 1], whether the step to that state had raised a value.
-        state: int64[4], running counts, so that a feature costs no more than one pass over the window.
+        state: int64[5], running counts, so that a feature costs no more than one pass over the window.
     """
 
     cells: NDArray[np.int32]
@@ -40,7 +41,7 @@ class Track(NamedTuple):
 
 def make_track(history: int) -> Track:
     """Return an empty record of so many steps."""
-    return Track(np.empty(history + 1, np.int32), np.empty(history + 1, np.uint8), np.zeros(4, np.int64))
+    return Track(np.empty(history + 1, np.int32), np.empty(history + 1, np.uint8), np.zeros(RAISED + 1, np.int64))
 
 
 @kernel(inline=True)
@@ -52,38 +53,49 @@ def begin_track(track, s):
 
 
 @kernel(inline=True)
+def after(place, ring):
+    """Return the next place of a ring; a division would cost more than all the rest of a step's bookkeeping."""
+    return place + 1 if place + 1 < ring else np.int64(0)
+
+
+@kernel(inline=True)
 def follow(track, s, raises):
     """Take note of a step to ``s``, after which ``raises`` values have been raised in the whole trial."""
     cells, state = track.cells, track.state
     ring = cells.size
     t = state[STEPS] + 1
-    full = t >= ring - 1
-    past = (t + 1) % ring  # the place of the state n steps ago, which now leaves the window
-    leaving = np.int64(cells[past]) if full else np.int64(-1)
-    again = np.int64(0)
-    kept = np.int64(0)
-    for k in range(max(t - ring + 2, np.int64(0)), t):
-        again |= cells[k % ring] == s
-        kept |= cells[k % ring] == leaving
-    state[REVISITS] += again
+    now = after(state[NOW], ring)
+    past = after(now, ring)
+    full = t >= ring - 1  # then the state in place ``past``, n steps ago, leaves the window
+    leaving = cells[past]
+    if t >= ring:
+        cells[now] = -1
+    again, kept = np.int64(0), np.int64(0)
+    for k in range(min(t, ring)):
+        again += cells[k] == s
+        kept += cells[k] == leaving
     if full:
-        state[REVISITS] -= kept
+        again -= leaving == s
+        state[REVISITS] -= kept > 1
         state[UPDATES] -= track.raised[past]
+    state[REVISITS] += again > 0
     raised = np.uint8(raises > state[RAISED])
     state[UPDATES] += raised
     state[RAISED] = raises
     state[STEPS] = t
-    cells[t % ring] = s
-    track.raised[t % ring] = raised
+    state[NOW] = now
+    cells[now] = s
+    track.raised[now] = raised
 
 
 @kernel(inline=True)
-def write_features(track, terrain, s, t, out):
-    """Write the four features, distances in steps, into ``out[0:4]``."""
+def write_features(track, terrain, x, y, goal_x, goal_y, out):
+    """Write the four features of the state at ``(x, y)``, distances in steps, into ``out[0:4]``."""
     ring = track.cells.size
     steps = track.state[STEPS]
-    past = track.cells[(steps + 1) % ring] if steps >= ring - 1 else track.cells[0]
-    out[0] = h0(terrain, s, t) / STRAIGHT
-    out[1] = h0(terrain, s, np.int64(past)) / STRAIGHT
+    past = track.cells[after(track.state[NOW], ring)] if steps >= ring - 1 else track.cells[0]
+    past_x, past_y = locate(terrain, np.int64(past))
+    out[0] = span(terrain.metric, goal_x - x, goal_y - y) / STRAIGHT
+    out[1] = span(terrain.metric, past_x - x, past_y - y) / STRAIGHT
     out[2] = track.state[REVISITS]
     out[3] = track.state[UPDATES]

@@ -98,12 +98,27 @@ def set_free(terrain, cell, free):
 
 
 @kernel(inline=True)
+def span(metric, dx, dy):
+    """Return the distance over so many columns and rows of open ground, at ``metric``'s prices per step."""
+    low = min(abs(dx), abs(dy))
+    return (max(abs(dx), abs(dy)) - low) * metric[0] + low * metric[1]
+
+
+@kernel(inline=True)
 def gap(xy, metric, a, b):
-    """Return the distance of two cells on open ground at ``metric``'s prices for straight and diagonal steps."""
-    dx = abs(np.int64(xy[2 * a]) - xy[2 * b])
-    dy = abs(np.int64(xy[2 * a + 1]) - xy[2 * b + 1])
-    low = min(dx, dy)
-    return (max(dx, dy) - low) * metric[0] + low * metric[1]
+    """Return the distance of two cells on open ground, at ``metric``'s prices per step."""
+    return span(metric, np.int64(xy[2 * a]) - xy[2 * b], np.int64(xy[2 * a + 1]) - xy[2 * b + 1])
+
+
+@kernel(inline=True)
+def locate(terrain, cell):
+    """Return column and row of a cell by arithmetic.
+
+    In a search the table ``xy`` is the faster way. It is as large as the map, though, and thousands of episodes that
+    stand anywhere miss the cache with every look at it. The quotient is exact: cells are far below 2**53.
+    """
+    row = np.int64(cell / terrain.offset[1])
+    return cell - row * terrain.offset[1] - 1, row - 1
 
 
 @kernel(inline=True)

@@ -40,7 +40,7 @@ from rt_gym.grid import DIRECTIONS, STEPS, Position, Terrain, h0
 from rt_gym.jit import kernel
 from rt_gym.problem import Problem
 
-# Entries of Truth.state; VISION is -1 on a known map that changes and 0 on one that does not.
+# Entries of Truth.state.
 VISION, DUE, HELD = range(3)
 
 
@@ -58,6 +58,13 @@ class Truth(NamedTuple):
     where: NDArray[np.int32]
     opens: NDArray[np.uint8]
     state: NDArray[np.int64]
+
+
+def sight(problem: Problem) -> int:
+    """Return the vision radius as kernels take it: -1 on a known map that changes, 0 on one that does not."""
+    if problem.vision is None:
+        return -1 if problem.changes else 0
+    return min(problem.vision, problem.grid.width + problem.grid.height)
 
 
 @kernel
@@ -100,10 +107,7 @@ def walk(truth, terrain, trip, s, d):
         tally[STRAIGHTS] += 1
     else:
         u = s + terrain.offset[d]
-        if d < 4:
-            tally[STRAIGHTS] += 1
-        else:
-            tally[DIAGONALS] += 1
+        tally[STRAIGHTS + np.int64(d >= 4)] += 1
     if tally[MOVES] < trip.path.size:
         trip.path[tally[MOVES]] = u
     if truth.state[VISION] != 0:
@@ -265,8 +269,7 @@ class World:
         problem, truth, trip = self.problem, self._truth, self.trip
         if problem.changes:
             truth.free[:] = problem.grid.terrain.free
-        sight = min(problem.vision or 0, problem.grid.width + problem.grid.height)
-        truth.state[:] = sight or (-1 if problem.changes else 0), 0, 0
+        truth.state[:] = sight(problem), 0, 0
         trip.meter[:] = trip.tally[:] = trip.clock[:] = 0
         trip.meter[COUNT] = self.budget.count == "scans"
         trip.meter[LIMIT] = UNLIMITED if self.budget.limit is None else self.budget.limit

@@ -1,4 +1,4 @@
-"""One step of an episode as environments see it: move, reward, observation. Single and batched envs share these kernels.
+"""One step of an episode as environments see it: move, reward, observation; for single and batched ones alike.
 
 An observation is one row of float32: ``PARTS`` says what stands where. Coordinates and distances are divided by the
 longest side of any map of the environment, so that several maps share one space.
@@ -25,7 +25,7 @@ from rt_gym.budget import (
 )
 from rt_gym.cost import STRAIGHT
 from rt_gym.features import FEATURES, begin_track, follow, write_features
-from rt_gym.grid import h0
+from rt_gym.grid import h0, locate
 from rt_gym.jit import kernel
 from rt_gym.world import walk
 
@@ -46,68 +46,83 @@ class Terms(NamedTuple):
     """The settings of an environment, as kernels take them.
 
     Attributes:
-        size: int64[4], radius of the window, number of its planes, the longest map side, the largest number of moves.
+        size: int64[3], radius of the window, number of its planes, the largest number of moves.
+        scale: float64[2], what coordinates and what counts of steps are multiplied by.
         reward: float64[4], price per count, discount of the shaping (0 is none), cost of a straight and of a diagonal
             step.
     """
 
     size: NDArray[np.int64]
+    scale: NDArray[np.float64]
     reward: NDArray[np.float64]
 
 
-RADIUS, PLANES, SIDE, MAX_MOVES = range(4)
-PRICE, DISCOUNT, STRAIGHT_COST, DIAGONAL_COST = range(4)
+RADIUS, PLANES, MAX_MOVES = range(3)
+PER_SIDE, PER_STEP = range(2)
+PRICE, DISCOUNT, STEP_COST = range(3)  # STEP_COST + 1 is the diagonal's
 
 
 @kernel(inline=True)
-def write_window(terrain, s, radius, planes, out):
+def write_window(terrain, s, x, radius, planes, out):
     """Write what is blocked, and with two planes what is unknown, in the square around ``s``; outside is blocked."""
-    free, known, stride = terrain.free, terrain.known, terrain.offset[1]
-    x, y = np.int64(terrain.xy[2 * s]), np.int64(terrain.xy[2 * s + 1])
-    last = free.size - 1
-    width, height = np.int64(terrain.xy[2 * last]), np.int64(terrain.xy[2 * last + 1])
-    side = 2 * radius + 1
-    inside = x >= radius and y >= radius and x + radius < width and y + radius < height
-    k = WINDOW
-    for row in range(-radius, radius + 1):
-        begin = s + row * stride - radius
-        if inside:
-            for j in range(side):
-                out[k + j] = np.float32(1 - free[begin + j])
-        else:
-            for j in range(side):
-                column = x - radius + j
-                wall = column < 0 or column >= width or y + row < 0 or y + row >= height
-                out[k + j] = np.float32(1) if wall else np.float32(1 - free[begin + j])
-        k += side
+    stride, side = terrain.offset[1], 2 * radius + 1
+    begin, end = s - radius * (stride + 1), s + radius * (stride + 1)
+    if begin < stride or end >= terrain.free.size - stride or x < radius or x + radius >= stride - 2:
+        write_edge(terrain, s, radius, planes, out)
+        return
+    copy_square(terrain.free, begin, side, stride, out, WINDOW)
     if planes == 2:
-        for row in range(-radius, radius + 1):
-            begin = s + row * stride - radius
-            for j in range(side):
-                column = x - radius + j
-                wall = column < 0 or column >= width or y + row < 0 or y + row >= height
-                out[k + j] = np.float32(0) if wall else np.float32(1 - known[begin + j])
-            k += side
+        copy_square(terrain.known, begin, side, stride, out, WINDOW + side * side)
+
+
+@kernel(inline=True)
+def copy_square(cells, begin, side, stride, out, place):
+    """Write 1 where ``cells`` is 0. Unsigned indices need no test for counting from the end, which costs a third."""
+    width, cell, k = np.uint64(side), np.uint64(begin), np.uint64(place)
+    for _ in range(side):
+        for j in range(width):
+            out[k + j] = np.float32(1) - np.float32(cells[cell + j])
+        cell += np.uint64(stride)
+        k += width
+
+
+@kernel
+def write_edge(terrain, s, radius, planes, out):
+    """Write a window that reaches beyond the map: there it is blocked, and known to be."""
+    stride = terrain.offset[1]
+    x, y = locate(terrain, s)
+    width, height = stride - 2, terrain.free.size // stride - 2
+    k = WINDOW
+    for plane in range(planes):
+        for dy in range(-radius, radius + 1):
+            for dx in range(-radius, radius + 1):
+                if 0 <= x + dx < width and 0 <= y + dy < height:
+                    cell = s + dy * stride + dx
+                    out[k] = np.float32(1 - (terrain.free[cell] if plane == 0 else terrain.known[cell]))
+                else:
+                    out[k] = np.float32(1 - plane)
+                k += 1
 
 
 @kernel(inline=True)
 def write_observation(terrain, trip, track, terms, t, left, out):
     """Write the observation of the current state; ``left`` is the share of the budget that the last move left."""
     s = trip.meter[AT]
-    scale = np.float32(1.0 / terms.size[SIDE])
-    xy = terrain.xy
-    out[GOAL] = (xy[2 * t] - xy[2 * s]) * scale
-    out[GOAL + 1] = (xy[2 * t + 1] - xy[2 * s + 1]) * scale
-    out[POSITION] = xy[2 * s] * scale
-    out[POSITION + 1] = xy[2 * s + 1] * scale
+    x, y = locate(terrain, s)
+    goal_x, goal_y = locate(terrain, t)
+    scale, per_step = terms.scale[PER_SIDE], terms.scale[PER_STEP]
+    out[GOAL] = (goal_x - x) * scale
+    out[GOAL + 1] = (goal_y - y) * scale
+    out[POSITION] = x * scale
+    out[POSITION + 1] = y * scale
     history = out[HISTORY:BUDGET]
-    write_features(track, terrain, s, t, history)
+    write_features(track, terrain, x, y, goal_x, goal_y, history)
     history[0] *= scale
     history[1] *= scale
-    history[2] /= track.cells.size - 1
-    history[3] /= track.cells.size - 1
+    history[2] *= per_step
+    history[3] *= per_step
     out[BUDGET] = left
-    write_window(terrain, s, terms.size[RADIUS], terms.size[PLANES], out)
+    write_window(terrain, s, x, terms.size[RADIUS], terms.size[PLANES], out)
 
 
 @kernel(inline=True)
@@ -118,8 +133,10 @@ def begin_episode(terrain, trip, track, terms, t, out):
 
 
 @kernel(inline=True)
-def step_episode(truth, terrain, trip, track, terms, t, d, norm, out):
+def step_episode(truth, terrain, trip, track, terms, t, d, unit, out):
     """Make one move, unless the agent has overrun its budget and may not idle; write the next observation.
+
+    ``unit`` is what a reward of one is worth: 1, or one divided by the optimal cost.
 
     Returns:
         The reward, and the bits TERMINATED, TRUNCATED, BLOCKED, OVERRAN, LOST (the agent knows no way to the goal).
@@ -151,9 +168,9 @@ def step_episode(truth, terrain, trip, track, terms, t, d, norm, out):
     elif tally[MOVES] >= terms.size[MAX_MOVES]:
         flags |= TRUNCATED
     prices = terms.reward
-    cost = prices[DIAGONAL_COST] if u != s and d >= 4 else prices[STRAIGHT_COST]
-    reward = -(cost + prices[PRICE] * used)
+    diagonal = np.int64((u != s) & (d >= 4))
+    reward = -(prices[STEP_COST + diagonal] + prices[PRICE] * used)
     if prices[DISCOUNT] > 0:
         reward += (h0(terrain, s, t) - prices[DISCOUNT] * h0(terrain, u, t)) / STRAIGHT
     write_observation(terrain, trip, track, terms, t, left, out)
-    return reward / norm, flags
+    return reward * unit, flags

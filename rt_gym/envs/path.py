@@ -41,15 +41,17 @@ def step_kernel(
     real, when, where, opens, state,
     mask, free, known, xy, offset, cost, metric, rule,
     meter, tally, plan, path, log, changed, clock,
-    cells, raised, steps, size, reward,
-    t, d, norm, out,
+    cells, raised, steps, size, scale, reward,
+    t, d, unit, out,
 ):  # fmt: skip
     """Make one step. Arrays are passed one by one: as tuples the call would cost more than the step."""
     truth = Truth(real, when, where, opens, state)
     terrain = Terrain(mask, free, known, xy, offset, cost, metric, rule)
     trip = Trip(meter, tally, plan, path, log, changed, clock)
     expansions, scans = meter[0], meter[1]
-    value, flags = step_episode(truth, terrain, trip, Track(cells, raised, steps), Terms(size, reward), t, d, norm, out)
+    value, flags = step_episode(
+        truth, terrain, trip, Track(cells, raised, steps), Terms(size, scale, reward), t, d, unit, out
+    )
     return value, flags, expansions, scans, mask[meter[AT]]
 
 
@@ -139,7 +141,7 @@ class RTPathEnv(gym.Env[Any, Any]):
             if problem.grid in self.settings.grids:
                 self._worlds[problem.grid] = world
         self._world = world
-        self._norm = self.settings.norm(world.problem)
+        self._unit = self.settings.unit(world.problem)
         self._arrays = (*world._truth, *world.terrain, *world.trip, *self._track, *self._terms)
         self._goal = world.view.goal_cell
         self._over = False
@@ -184,7 +186,7 @@ class RTPathEnv(gym.Env[Any, Any]):
         if late:
             self._world.trip.meter[VERDICT] = OVERRUN
         out = np.empty(self.settings.size, np.float32)
-        reward, flags, expansions, scans, bits = step_kernel(*self._arrays, self._goal, direction, self._norm, out)
+        reward, flags, expansions, scans, bits = step_kernel(*self._arrays, self._goal, direction, self._unit, out)
         if flags & OVERRAN and self.budget.on_overrun == "raise":
             raise BudgetExceeded(self._world.overrun_message())
         terminated, truncated = flags & TERMINATED != 0, flags & TRUNCATED != 0

@@ -1,4 +1,4 @@
-"""The prepared problems of an environment, from maps by name, lists, generators, scenario files or ready-made problems."""
+"""The prepared problems of an environment: from maps, generators, scenario files, or ready-made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -116,14 +116,15 @@ class PathSettings:
         """Return the settings as kernels take them."""
         diagonal = 1.0 if self.grids[0].cost == "unit" else SQRT2
         return Terms(
-            size=np.array([self.window // 2, self.planes, self.side, self.max_moves], np.int64),
+            size=np.array([self.window // 2, self.planes, self.max_moves], np.int64),
+            scale=np.array([1.0 / self.side, 1.0 / self.history]),
             reward=np.array([self.price, self.discount, 1.0, diagonal]),
         )
 
-    def norm(self, problem: Problem) -> float:
-        """Return what rewards are divided by; an optimum of zero or none at all leaves them as they are."""
+    def unit(self, problem: Problem) -> float:
+        """Return what a reward of one is worth; without an optimal cost to divide by it stays as it is."""
         optimal = problem.optimal if self.normalised else None
-        return optimal if optimal and np.isfinite(optimal) else 1.0
+        return 1.0 / optimal if optimal and np.isfinite(optimal) else 1.0
 
 
 def _number(name: str, value: Any, low: float, high: float) -> float:

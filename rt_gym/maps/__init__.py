@@ -51,12 +51,13 @@ def load_map(name_or_path: PathLike, **grid_options: Any) -> Grid:
     """
     if not isinstance(name_or_path, str | os.PathLike):
         raise InputError(f"a map is given by its name or path, not by {type(name_or_path).__name__}")
-    if name_or_path in TABLE:
-        return _load_bundled(str(name_or_path), **grid_options)
-    read = _READERS.get(Path(name_or_path).suffix.lower())
+    name = os.fspath(name_or_path)
+    if name in TABLE:
+        return _load_bundled(name, **grid_options)
+    read = _READERS.get(Path(name).suffix.lower())
     if read is None:
-        raise InputError(_unknown(shown(name_or_path)))
-    return read(name_or_path, **grid_options)
+        raise InputError(_unknown(shown(name)))
+    return read(name, **grid_options)
 
 
 def save_map(grid: Grid, path: PathLike) -> None:
@@ -74,8 +75,8 @@ def _load_bundled(name: str, **grid_options: Any) -> Grid:
 
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name[:100], names())
-    hint = f", did you mean {' or '.join(near)}?" if near else ""
+    hint = f" (did you mean {' or '.join(near)}?)" if near else ""
     return (
-        f"{name}: no bundled map is called so and the path does not end in {', '.join(_READERS)}"
-        f" (bundled are {', '.join(names())}{hint})"
+        f"no bundled map is called {name}{hint}: give one of {', '.join(names())},"
+        f" or a path that ends in {', '.join(_READERS)}"
     )

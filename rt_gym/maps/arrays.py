@@ -2,6 +2,7 @@
 
 import io
 import math
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,6 @@ from rt_gym.grid import Grid
 from rt_gym.maps.sizes import size_problem
 
 _BOM = b"\xef\xbb\xbf"  # spreadsheets write it in front of UTF-8 text
-_MEMBER = "passable"
 _MOST_MEMBERS = 100
 # Version 3 differs from 2 only in the names of fields, which a map has not.
 _HEADERS = {
@@ -29,9 +29,14 @@ _HEADERS = {
 
 @contextmanager
 def refusing(file: str, kind: str) -> Iterator[None]:
-    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything."""
+    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything.
+
+    Its warnings are dropped: a file is read or refused.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except InputError:
         raise
     except Exception:
@@ -64,10 +69,10 @@ def read_npz(path: PathLike, **grid_options: Any) -> Grid:
 
 def _member(archive: zipfile.ZipFile, file: str) -> zipfile.ZipInfo:
     members = {info.filename: info for info in archive.infolist()}
-    if f"{_MEMBER}.npy" in members:
-        return members[f"{_MEMBER}.npy"]
+    if "passable.npy" in members:
+        return members["passable.npy"]
     if len(members) != 1:
-        raise InputError(f"{file}: must hold one array, or one called {_MEMBER!r}, but holds {len(members)} others")
+        raise InputError(f"{file}: must hold one array, or one called passable, but holds {len(members)} others")
     return next(iter(members.values()))
 
 
@@ -107,7 +112,7 @@ def write_npy(grid: Grid, path: PathLike) -> None:
 def write_npz(grid: Grid, path: PathLike) -> None:
     """Write the cells of a grid as a packed ``.npz`` file whose array is called ``passable``."""
     stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **{_MEMBER: grid.passable})
+    np.savez_compressed(stream, passable=grid.passable)
     atomic_write(path, stream.getvalue())
 
 

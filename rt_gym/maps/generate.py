@@ -9,7 +9,6 @@ import operator
 import reprlib
 from collections.abc import Callable
 from math import isqrt
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -169,6 +168,6 @@ def _whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def _share(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or not 0 <= value <= 1:
+    if not isinstance(value, int | float | np.integer | np.floating) or not 0 <= value <= 1:
         raise InputError(f"{name} must be a number from 0 to 1")
     return float(value)

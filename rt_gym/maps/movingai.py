@@ -129,8 +129,9 @@ class Scenario:
     optimal: float
 
     def __post_init__(self) -> None:
-        if not self.map_name.strip() or not self.map_name.isprintable():
-            raise InputError(f"a map name must be printable text without tabs, not {reprlib.repr(self.map_name)}")
+        name = self.map_name
+        if not name or name != name.strip() or not name.isprintable():
+            raise InputError(f"a map name must be printable text without blanks around it, not {reprlib.repr(name)}")
         if problem := size_problem(self.width, self.height):
             raise InputError(problem)
         for key, (x, y) in (("start", self.start), ("goal", self.goal)):
@@ -163,7 +164,7 @@ def load_scenarios(path: PathLike) -> list[Scenario]:
 
 
 def _parse_scenario(line: str) -> Scenario:
-    fields = line.split("\t")
+    fields = [field.strip(" ") for field in line.split("\t", maxsplit=9)]
     if len(fields) != 9:
         fields = _BLANKS.split(line, maxsplit=9)
     if len(fields) != 9:
@@ -174,7 +175,7 @@ def _parse_scenario(line: str) -> Scenario:
 
 
 def _number(pattern: re.Pattern[str], convert: type, field: str) -> Any:
-    if not pattern.fullmatch(field.strip()):
+    if not pattern.fullmatch(field):
         kind = f"a whole number below {_WHOLE_LIMIT}" if convert is int else "a number"
         raise InputError(f"expected {kind}, not {reprlib.repr(field)}")
     return convert(field)

@@ -1,7 +1,6 @@
 """Maps as PNG pictures, one pixel per cell: light pixels are free, dark and transparent ones are blocked."""
 
 import io
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +22,10 @@ def read_png(path: PathLike, **grid_options: Any) -> Grid:
     from PIL import Image
 
     file, data = shown(path), read_bytes(path)
-    with refusing(file, "PNG picture"), warnings.catch_warnings():
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        with Image.open(io.BytesIO(data), formats=["PNG"]) as picture:
-            if problem := size_problem(*picture.size):
-                raise InputError(f"{file}: {problem}")
-            cells = _light(picture)
+    with refusing(file, "PNG picture"), Image.open(io.BytesIO(data), formats=["PNG"]) as picture:
+        if problem := size_problem(*picture.size):
+            raise InputError(f"{file}: {problem}")
+        cells = _light(picture)
     return Grid(cells, name=Path(path).stem, **grid_options)
 
 

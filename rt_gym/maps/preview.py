@@ -89,8 +89,9 @@ def preview_image(
     if len(points) > 1:
         draw.line(points, fill=_PATH, width=max(1, scale // 3), joint="curve")
     for colour, position in ((_START, start), (_GOAL, goal)):
-        for x, y in _inside(grid, _one(position)):
-            draw.circle(_centre((x, y), scale), max(3, scale // 2), fill=colour, outline=(255, 255, 255))
+        for inside in _inside(grid, _one(position)):
+            (x, y), radius = _centre(inside, scale), max(3, scale // 2)
+            draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour, outline=(255, 255, 255))
     return picture
 
 

@@ -67,7 +67,7 @@ def _houses(area: Cells, rng: np.random.Generator) -> None:
 
 
 def _ruin(area: Cells, rng: np.random.Generator) -> None:
-    """Build halls of which one side is gone and part of the walls has fallen."""
+    """Divide an area into halls of which one side is gone."""
     h, w = area.shape
     if max(h, w) > 24:
         if h < w:

@@ -6,5 +6,6 @@ from rt_gym.maps.bundled import TABLE
 from rt_gym.maps.generate import generate
 from rt_gym.maps.movingai import write_map
 
-for name, (family, parameters) in TABLE.items():
-    write_map(generate(family, **parameters), Path(__file__).parent / f"{name}.map")
+if __name__ == "__main__":
+    for name, (family, parameters) in TABLE.items():
+        write_map(generate(family, **parameters), Path(__file__).parent / f"{name}.map")

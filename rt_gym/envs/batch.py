@@ -1,0 +1,313 @@
+"""The state of a batch of episodes, and its kernels.
+
+All maps stand behind each other in one set of arrays; an episode knows where its own begins. Known maps that do not
+change are shared by all episodes; in fog, or where the map changes, every episode has arrays of its own. The step
+itself is the single environment's, so that the same seeds give the same trajectories.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.budget import AT, LIMIT, OVERRUNS, STAY, UNLIMITED, Trip
+from rt_gym.envs.episode import BLOCKED, TERMINATED, TRUNCATED, begin_episode, step_episode, write_observation
+from rt_gym.envs.settings import PathSettings
+from rt_gym.features import RAISED, Track
+from rt_gym.grid import Grid, Terrain
+from rt_gym.jit import kernel
+from rt_gym.search.space import draw
+from rt_gym.world import VISION, Truth, observe, sight
+
+NEXT_STEP, SAME_STEP, DISABLED = range(3)
+
+
+class Maps(NamedTuple):
+    """All maps of a batch, behind each other; ``begin`` has one entry more than there are maps.
+
+    The arrays from ``mask`` to ``xy`` are those of ``Terrain``; ``open_mask`` and ``open_free`` are the same map
+    without obstacles, empty where no episode needs them. The last four have one row per map.
+    """
+
+    begin: NDArray[np.int64]
+    mask: NDArray[np.uint8]
+    free: NDArray[np.uint8]
+    known: NDArray[np.uint8]
+    open_mask: NDArray[np.uint8]
+    open_free: NDArray[np.uint8]
+    xy: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    cost: NDArray[np.int64]
+    metric: NDArray[np.int64]
+    rule: NDArray[np.int64]
+
+
+class Problems(NamedTuple):
+    """The pool: one entry per problem; ``change`` has one more and says where its scheduled changes begin."""
+
+    map: NDArray[np.int64]
+    start: NDArray[np.int64]
+    goal: NDArray[np.int64]
+    unit: NDArray[np.float64]
+    vision: NDArray[np.int64]
+    change: NDArray[np.int64]
+    when: NDArray[np.int64]
+    where: NDArray[np.int32]
+    opens: NDArray[np.uint8]
+
+
+class Episodes(NamedTuple):
+    """The state of all episodes, one row each.
+
+    ``own_mask`` to ``own_real`` are the belief and the truth of an episode that has its own, as long as the largest
+    map; they have no columns where all episodes share their maps. ``over`` says which episodes have ended.
+    """
+
+    problem: NDArray[np.int64]
+    random: NDArray[np.uint64]
+    meter: NDArray[np.int64]
+    tally: NDArray[np.int64]
+    state: NDArray[np.int64]
+    cells: NDArray[np.int32]
+    raised: NDArray[np.uint8]
+    steps: NDArray[np.int64]
+    own_mask: NDArray[np.uint8]
+    own_free: NDArray[np.uint8]
+    own_known: NDArray[np.uint8]
+    own_real: NDArray[np.uint8]
+    over: NDArray[np.bool_]
+
+
+class Unused(NamedTuple):
+    """The arrays of a Trip that batched episodes do without: they have no agents."""
+
+    plan: NDArray[np.uint8]
+    cells: NDArray[np.int32]
+    clock: NDArray[np.int64]
+
+
+class Results(NamedTuple):
+    """What a step returns, fresh for every call, one row per episode; ``last`` has none unless it is needed."""
+
+    observation: NDArray[np.float32]
+    last: NDArray[np.float32]
+    reward: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    blocked: NDArray[np.bool_]
+    bits: NDArray[np.uint8]
+
+
+@kernel(inline=True)
+def terrain_of(maps, problems, episodes, i):
+    """Return what episode ``i`` believes of its map."""
+    m = problems.map[episodes.problem[i]]
+    a, b = maps.begin[m], maps.begin[m + 1]
+    xy = maps.xy[2 * a : 2 * b]
+    if episodes.own_mask.shape[1] == 0:
+        return Terrain(
+            maps.mask[a:b], maps.free[a:b], maps.known[a:b], xy,
+            maps.offset[m], maps.cost[m], maps.metric[m], maps.rule[m],
+        )  # fmt: skip
+    n = b - a
+    return Terrain(
+        episodes.own_mask[i, :n], episodes.own_free[i, :n], episodes.own_known[i, :n], xy,
+        maps.offset[m], maps.cost[m], maps.metric[m], maps.rule[m],
+    )  # fmt: skip
+
+
+@kernel(inline=True)
+def truth_of(maps, problems, episodes, i):
+    """Return the true map of episode ``i`` and its schedule."""
+    p = episodes.problem[i]
+    m = problems.map[p]
+    a, b = maps.begin[m], maps.begin[m + 1]
+    real = maps.free[a:b] if episodes.own_mask.shape[1] == 0 else episodes.own_real[i, : b - a]
+    due = slice(problems.change[p], problems.change[p + 1])
+    return Truth(real, problems.when[due], problems.where[due], problems.opens[due], episodes.state[i])
+
+
+@kernel(inline=True)
+def trip_of(episodes, unused, i):
+    """Return the record of episode ``i``."""
+    none = unused.cells
+    return Trip(episodes.meter[i], episodes.tally[i], unused.plan, none, none, none, unused.clock)
+
+
+@kernel(inline=True)
+def track_of(episodes, i):
+    """Return the history of episode ``i``."""
+    return Track(episodes.cells[i], episodes.raised[i], episodes.steps[i])
+
+
+@kernel(inline=True)
+def moves_of(maps, problems, episodes, i):
+    """Return the move bits of where episode ``i`` stands."""
+    at = episodes.meter[i, AT]
+    if episodes.own_mask.shape[1] == 0:
+        return maps.mask[maps.begin[problems.map[episodes.problem[i]]] + at]
+    return episodes.own_mask[i, at]
+
+
+@kernel
+def start(maps, problems, episodes, unused, terms, i, out):
+    """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
+    p = draw(episodes.random[i : i + 1]) % problems.map.size
+    m = problems.map[p]
+    episodes.problem[i] = p
+    a, n = maps.begin[m], maps.begin[m + 1] - maps.begin[m]
+    episodes.meter[i] = 0
+    episodes.meter[i, LIMIT] = UNLIMITED
+    episodes.meter[i, AT] = problems.start[p]
+    episodes.tally[i] = 0
+    episodes.state[i] = 0
+    episodes.state[i, VISION] = problems.vision[p]
+    episodes.over[i] = False
+    if episodes.own_mask.shape[1] > 0:
+        clear = problems.vision[p] <= 0
+        for k in range(n):
+            episodes.own_mask[i, k] = maps.mask[a + k] if clear else maps.open_mask[a + k]
+            episodes.own_free[i, k] = maps.free[a + k] if clear else maps.open_free[a + k]
+            episodes.own_known[i, k] = clear
+            episodes.own_real[i, k] = maps.free[a + k]
+    terrain = terrain_of(maps, problems, episodes, i)
+    trip = trip_of(episodes, unused, i)
+    if problems.vision[p] != 0:
+        observe(truth_of(maps, problems, episodes, i), terrain, trip, trip.meter[AT], trip.meter[AT])
+    begin_episode(terrain, trip, track_of(episodes, i), terms, problems.goal[p], out[i])
+
+
+@kernel
+def start_all(maps, problems, episodes, unused, terms, chosen, results):
+    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    out = results.observation
+    for i in range(chosen.size):
+        if chosen[i]:
+            start(maps, problems, episodes, unused, terms, i, out)
+        else:
+            write_observation(
+                terrain_of(maps, problems, episodes, i), trip_of(episodes, unused, i), track_of(episodes, i),
+                terms, problems.goal[episodes.problem[i]], np.float32(1), out[i],
+            )  # fmt: skip
+        results.bits[i] = moves_of(maps, problems, episodes, i)
+
+
+@kernel
+def step_all(maps, problems, episodes, unused, terms, actions, high, still, mode, results):
+    """Make one step of every episode, unless an action is out of range.
+
+    Actions lie below ``high``; ``still`` is the one that stands still, -1 if there is none. ``mode`` is NEXT_STEP (a new
+    episode begins with the step after the end), SAME_STEP (at the end itself; ``results.last`` then holds the old one's
+    last observation) or DISABLED (the caller sees to it).
+
+    Returns:
+        The number of the first episode with an action out of range, -1 if there is none.
+    """
+    out = results.observation
+    for i in range(actions.size):
+        if actions[i] < 0 or actions[i] >= high:
+            return i
+    for i in range(actions.size):
+        flags = np.int64(0)
+        results.reward[i] = 0.0
+        if mode == NEXT_STEP and episodes.over[i]:
+            start(maps, problems, episodes, unused, terms, i, out)
+        else:
+            p = episodes.problem[i]
+            d = np.int64(STAY) if actions[i] == still else np.int64(actions[i])
+            results.reward[i], flags = step_episode(
+                truth_of(maps, problems, episodes, i), terrain_of(maps, problems, episodes, i),
+                trip_of(episodes, unused, i), track_of(episodes, i),
+                terms, problems.goal[p], d, problems.unit[p], out[i],
+            )  # fmt: skip
+            if flags & (TERMINATED | TRUNCATED):
+                episodes.over[i] = True
+                if mode == SAME_STEP:
+                    for k in range(out.shape[1]):
+                        results.last[i, k] = out[i, k]
+                    start(maps, problems, episodes, unused, terms, i, out)
+        results.terminated[i] = flags & TERMINATED != 0
+        results.truncated[i] = flags & TRUNCATED != 0
+        results.blocked[i] = flags & BLOCKED != 0
+        results.bits[i] = moves_of(maps, problems, episodes, i)
+    return -1
+
+
+def stack_maps(grids: list[Grid], fog: bool) -> Maps:
+    """Put maps behind each other."""
+    terrains = [grid.terrain for grid in grids]
+    ground = [grid.open_ground for grid in grids] if fog else []
+    sizes = [terrain.mask.size for terrain in terrains]
+
+    def join(name: str) -> NDArray[np.generic]:
+        return np.concatenate([getattr(terrain, name) for terrain in terrains])
+
+    def rows(name: str) -> NDArray[np.int64]:
+        return np.stack([getattr(terrain, name) for terrain in terrains])
+
+    return Maps(
+        begin=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        mask=join("mask"),
+        free=join("free"),
+        known=join("known"),
+        open_mask=np.concatenate([np.empty(0, np.uint8), *(terrain.mask for terrain in ground)]),
+        open_free=np.concatenate([np.empty(0, np.uint8), *(terrain.free for terrain in ground)]),
+        xy=join("xy"),
+        offset=rows("offset"),
+        cost=rows("cost"),
+        metric=rows("metric"),
+        rule=rows("rule"),
+    )
+
+
+def tabulate_problems(settings: PathSettings) -> Problems:
+    """Put a pool of problems into columns."""
+    pool = settings.pool
+    number = {id(grid): k for k, grid in enumerate(settings.grids)}
+    changes = [(problem, change) for problem in pool for change in problem.changes or ()]
+    return Problems(
+        map=np.array([number[id(problem.grid)] for problem in pool], np.int64),
+        start=np.array([problem.grid.cell(problem.start) for problem in pool], np.int64),
+        goal=np.array([problem.grid.cell(problem.goal) for problem in pool], np.int64),
+        unit=np.array([settings.unit(problem) for problem in pool]),
+        vision=np.array([sight(problem) for problem in pool], np.int64),
+        change=np.concatenate([[0], np.cumsum([len(problem.changes or ()) for problem in pool])]).astype(np.int64),
+        when=np.array([change.time for _, change in changes], np.int64),
+        where=np.array([problem.grid.cell(change.position) for problem, change in changes], np.int32),
+        opens=np.array([change.free for _, change in changes], np.uint8),
+    )
+
+
+def make_episodes(count: int, settings: PathSettings) -> Episodes:
+    """Return room for so many episodes."""
+    private = any(sight(problem) != 0 for problem in settings.pool)
+    cells = max(grid.terrain.mask.size for grid in settings.grids) if private else 0
+    ring = settings.history + 1
+    return Episodes(
+        problem=np.zeros(count, np.int64),
+        random=np.zeros(count, np.uint64),
+        meter=np.zeros((count, AT + 1), np.int64),
+        tally=np.zeros((count, OVERRUNS + 1), np.int64),
+        state=np.zeros((count, 3), np.int64),
+        cells=np.zeros((count, ring), np.int32),
+        raised=np.zeros((count, ring), np.uint8),
+        steps=np.zeros((count, RAISED + 1), np.int64),
+        own_mask=np.empty((count, cells), np.uint8),
+        own_free=np.empty((count, cells), np.uint8),
+        own_known=np.empty((count, cells), np.uint8),
+        own_real=np.empty((count, cells), np.uint8),
+        over=np.zeros(count, np.bool_),
+    )
+
+
+def make_results(count: int, settings: PathSettings, last: bool) -> Results:
+    """Return fresh arrays for what a step of so many episodes returns."""
+    return Results(
+        observation=np.empty((count, settings.size), np.float32),
+        last=np.empty((count if last else 0, settings.size), np.float32),
+        reward=np.empty(count),
+        terminated=np.empty(count, np.bool_),
+        truncated=np.empty(count, np.bool_),
+        blocked=np.empty(count, np.bool_),
+        bits=np.empty(count, np.uint8),
+    )

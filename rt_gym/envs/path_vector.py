@@ -1,0 +1,142 @@
+"""The batched twins of RTPath-v0 and RTPathFog-v0: thousands of episodes in one kernel call."""
+
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from rt_gym.envs.batch import (
+    DISABLED,
+    NEXT_STEP,
+    SAME_STEP,
+    Unused,
+    make_episodes,
+    make_results,
+    stack_maps,
+    start_all,
+    step_all,
+    tabulate_problems,
+)
+from rt_gym.envs.path import seeded
+from rt_gym.envs.settings import PathSettings
+from rt_gym.errors import InputError, checked_seed, whole
+
+_MODES = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP,
+    AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: DISABLED,
+}
+
+
+class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
+    """Batched grid pathfinding for policies. There is no meter: nothing here expands a state.
+
+    Args:
+        num_envs: how many episodes run side by side.
+        autoreset_mode: when an ended episode is followed by the next.
+        render_mode: accepted as None only; draw single environments instead.
+        settings: the same as the single environment's (``rt_gym.envs.settings.PathSettings``).
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
+        if render_mode is not None:
+            raise InputError("a batched environment does not render; make a single one for that")
+        settings.pop("budget", None)
+        self.num_envs = whole("num_envs", num_envs, 1, 1_000_000)
+        self.settings = PathSettings(**settings)
+        self.render_mode = None
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_action_space = self.settings.action_space()
+        self.single_observation_space = self.settings.observation_space()
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._episodes = make_episodes(self.num_envs, self.settings)
+        unused = Unused(np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.int64))
+        self._state = (
+            stack_maps(self.settings.grids, self.settings.fog),
+            tabulate_problems(self.settings),
+            self._episodes,
+            unused,
+            self.settings.terms(),
+        )
+        self._masks = self.settings.action_masks()
+        self._still = self.settings.directions if self.settings.stay else -1
+        self._begun = False
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin new episodes: all of them, or those of ``options["reset_mask"]``."""
+        chosen = self._chosen(options or {})
+        for i, one in enumerate(self._seeds(seed)):
+            if chosen[i] and (one is not None or not self._begun):
+                self._episodes.random[i] = seeded(checked_seed(one))[0]
+        results = make_results(self.num_envs, self.settings, last=False)
+        start_all(*self._state, chosen, results)
+        self._begun = True
+        return self.settings.named(results.observation), {"action_mask": self._masks.take(results.bits, axis=0)}
+
+    def _chosen(self, options: dict[str, Any]) -> NDArray[np.bool_]:
+        if not isinstance(options, dict) or not set(options) <= {"reset_mask"}:
+            raise InputError(f"options of a batched environment may hold reset_mask, not {options!r}")
+        chosen = options.get("reset_mask", np.ones(self.num_envs, np.bool_))
+        if not isinstance(chosen, np.ndarray) or chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
+            raise InputError(f"options['reset_mask'] must be an array of {self.num_envs} booleans, not {chosen!r}")
+        if not self._begun and not chosen.all():
+            raise gym.error.ResetNeeded("the first reset must begin all episodes")
+        return chosen
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (list, tuple, np.ndarray)):
+            if len(seed) != self.num_envs:
+                raise InputError(f"there must be one seed per episode, {self.num_envs}, not {len(seed)}")
+            return list(seed)
+        first = whole("seed", seed, 0)
+        return [first + i for i in range(self.num_envs)]
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Make one step of every episode."""
+        if not self._begun:
+            raise gym.error.ResetNeeded("step was called before reset")
+        mode = _MODES[self.autoreset_mode]
+        if mode == DISABLED and self._episodes.over.any():
+            raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
+        results = make_results(self.num_envs, self.settings, last=mode == SAME_STEP)
+        high = int(self.single_action_space.n)
+        wrong = step_all(*self._state, self._whole(actions), high, self._still, mode, results)
+        if wrong >= 0:
+            raise InputError(f"actions must lie from 0 to {high - 1}, not {actions[wrong]!r} as for episode {wrong}")
+        info: dict[str, Any] = {
+            "action_mask": self._masks.take(results.bits, axis=0),
+            "blocked": results.blocked,
+        }
+        if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
+            info |= self._final(results.last, over)
+        return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info
+
+    def _whole(self, actions: Any) -> NDArray[np.int64]:
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
+            raise InputError(f"actions must be {self.num_envs} whole numbers, not {actions!r}")
+        return array.astype(np.int64, copy=False)
+
+    def _final(self, last: NDArray[np.float32], over: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the last observations of the episodes that have just ended, as Gymnasium's own batches do."""
+        final = np.empty(self.num_envs, object)
+        for i in np.flatnonzero(over):
+            final[i] = self.settings.named(last[i].copy())
+        return {"final_obs": final, "_final_obs": over}

@@ -1,0 +1,87 @@
+"""What there is to draw, as plain data that knows neither worlds nor agents."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.errors import InputError
+
+Position = tuple[int, int]
+GRID_LAYERS, POSITION_LAYERS = ("h", "regions"), ("expanded", "subgoals")
+
+
+def _no_positions() -> NDArray[np.int64]:
+    return np.empty((0, 2), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One moment of an episode. Positions are ``(x, y)``; drawing only reads the arrays.
+
+    Attributes:
+        passable: H x W, true where a cell is free: the true map, or the believed one.
+        known: H x W, true where a cell has been seen, the rest is drawn as fog; None when everything is known.
+        position: where the agent stands.
+        start: where it began.
+        goal: where it wants to go.
+        trail: n x 2 positions walked so far, oldest first.
+        layers: what an agent has to show. ``h``: H x W, how much of the heuristic was learned; ``expanded``: n x 2
+            positions; ``subgoals``: n x 2 positions; ``regions``: H x W region numbers, negative where there is none.
+            Other names are ignored.
+        caption: a line of text.
+        changed: n x 2 positions of cells that changed lately.
+    """
+
+    passable: NDArray[np.bool_]
+    known: NDArray[np.bool_] | None
+    position: Position
+    start: Position
+    goal: Position
+    trail: NDArray[Any]
+    layers: Mapping[str, NDArray[Any]]
+    caption: str = ""
+    changed: NDArray[Any] = field(default_factory=_no_positions)
+
+    def __post_init__(self) -> None:
+        passable = np.asarray(self.passable, bool)
+        if passable.ndim != 2 or passable.size == 0:
+            raise InputError(f"a scene needs an H x W array of at least one passable cell, not shape {passable.shape}")
+        for name in ("position", "start", "goal"):
+            _check_inside(name, getattr(self, name), passable.shape)
+        known = None if self.known is None else _grid("known", np.asarray(self.known, bool), passable.shape)
+        layers = {name: _grid(name, self.layers[name], passable.shape) for name in GRID_LAYERS if name in self.layers}
+        layers |= {name: _positions(name, self.layers.get(name, ())) for name in POSITION_LAYERS}
+        checked = {"passable": passable, "known": known, "layers": layers}
+        checked |= {name: _positions(name, getattr(self, name)) for name in ("trail", "changed")}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def walls(self) -> NDArray[np.bool_]:
+        """Where a wall has been seen."""
+        return ~self.passable if self.known is None else self.known & ~self.passable
+
+
+def _check_inside(name: str, position: Position, shape: tuple[int, ...]) -> None:
+    x, y = position
+    if not (0 <= x < shape[1] and 0 <= y < shape[0]):
+        raise InputError(f"the {name} ({x}, {y}) of a scene lies outside its {shape[1]} x {shape[0]} map")
+
+
+def _grid(name: str, values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.shape != shape:
+        raise InputError(f"{name} of a scene must have the shape of its map, {shape}, not {array.shape}")
+    return array
+
+
+def _positions(name: str, values: Any) -> NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.size == 0:
+        return _no_positions()
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(f"{name} of a scene must be an n x 2 array of positions (x, y), not shape {array.shape}")
+    return array.astype(np.int64)

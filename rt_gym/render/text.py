@@ -1,0 +1,88 @@
+"""Scenes as text for a terminal."""
+
+import numpy as np
+
+from rt_gym.errors import InputError
+from rt_gym.render import palette
+from rt_gym.render.image import draw_map
+from rt_gym.render.pane import Pane, make_pane
+from rt_gym.render.scene import Position, Scene
+from rt_gym.render.tiles import fog_tiles, wall_tiles
+
+_RESET = "\x1b[0m"
+
+Character = tuple[str, palette.Colour, palette.Colour]  # the letter, the colour of its ink and that of its paper
+
+
+def text(scene: Scene, columns: int = 80, rows: int = 24, colour: bool = True) -> str:
+    """Draw the whole map of a scene as lines of text, with the caption below them.
+
+    Args:
+        scene: what to draw.
+        columns: greatest length of a line.
+        rows: greatest number of lines.
+        colour: half blocks in 24-bit colours, two squares in each character, ``@`` for the agent and ``G`` for the
+            goal; otherwise plain letters: ``#`` wall, ``.`` free, ``?`` unknown, ``+`` expanded, ``o`` trail, and the
+            same two.
+
+    Raises:
+        InputError: without room for a single character.
+    """
+    if columns < 1 or rows < 1:
+        raise InputError(f"a text needs at least one column and one row, not {columns} x {rows}")
+    caption = scene.caption[:columns] if rows > 1 else ""
+    draw = _half_blocks if colour else _letters
+    lines = draw(scene, columns, rows - bool(caption))
+    return "\n".join([*lines, caption] if caption else lines)
+
+
+def _letters(scene: Scene, columns: int, rows: int) -> list[str]:
+    pane = _letter_pane(scene, columns, rows)
+    canvas = np.where(wall_tiles(scene, pane) >= 0.5, "#", ".")
+    canvas[fog_tiles(scene, pane)] = "?"
+    marks = [("+", scene.layers["expanded"]), ("o", scene.trail), ("G", [scene.goal]), ("@", [scene.position])]
+    for letter, positions in marks:
+        canvas[pane.index(np.asarray(positions))] = letter
+    return ["".join(line) for line in canvas]
+
+
+def _letter_pane(scene: Scene, columns: int, rows: int) -> Pane:
+    """Return one letter per cell if they fit; else pieces of the map that are twice as high as wide, as letters are."""
+    height, width = scene.passable.shape
+    if width <= columns and height <= rows:
+        return make_pane((height, width), scene.position, None, width, height)
+    pane = make_pane((height, width), scene.position, None, min(columns, width), min(2 * rows, height))
+    return Pane(0, 0, width, height, pane.across, max(1, pane.down // 2), 1)
+
+
+def _half_blocks(scene: Scene, columns: int, rows: int) -> list[str]:
+    pane = make_pane(scene.passable.shape, scene.position, None, columns, 2 * rows)
+    picture = np.empty((pane.height + pane.height % 2, pane.width, 3), np.uint8)
+    picture[:] = palette.BACKGROUND
+    picture[: pane.height] = draw_map(scene, pane, thinnest=0.4)
+    marks = {
+        _character(pane, scene.goal): ("G", palette.GOAL_EDGE, palette.GOAL),
+        _character(pane, scene.position): ("@", palette.AGENT_EDGE, palette.AGENT),
+    }
+    pairs = picture.reshape(-1, 2, pane.width, 3).transpose(0, 2, 1, 3).tolist()
+    characters = [[("▀", tuple(upper), tuple(lower)) for upper, lower in line] for line in pairs]
+    for (column, row), mark in marks.items():
+        characters[row][column] = mark
+    return [_coloured(line) for line in characters]
+
+
+def _character(pane: Pane, position: Position) -> tuple[int, int]:
+    """Return the column and the row of the character in the middle of a position."""
+    x, y = pane.pixels(np.array(position))
+    return int(x), int(y) // 2
+
+
+def _coloured(line: list[Character]) -> str:
+    """Return a line of characters; colours are set only where they change."""
+    parts, last = [], None
+    for letter, ink, paper in line:
+        if (ink, paper) != last:
+            parts.append("\x1b[38;2;{};{};{};48;2;{};{};{}m".format(*ink, *paper))
+            last = ink, paper
+        parts.append(letter)
+    return "".join(parts) + _RESET

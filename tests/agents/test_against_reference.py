@@ -1,0 +1,233 @@
+"""Every agent against its plain-Python reference, and both counts of the meter against what was really read.
+
+The references are a second reading of the papers (``tests/reference``). They are compared move by move: the path, the
+expansions, scans and learning operations of each move, and the learned values at its end.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import config
+
+import agents
+from reference import plain_astar, plain_grid, plain_lrta, plain_lss_lrta
+from reference.plain_oracle import problems, random_problem
+from rt_gym import Budget, Change, Grid, Problem, World
+from rt_gym.budget import AT, EXPANSIONS, LEARNING_OPS, SCANS, STAY, adopt, must_plan, take
+from rt_gym.search.lookahead import general_lrta
+
+Settings = dict[str, Any]
+
+# The reference of every id. It takes the agent's own parameters by their names, ``tie`` left out.
+REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
+    "astar": plain_astar.run,
+    "weighted-astar": plain_astar.run,
+    "lrta": plain_lrta.run,
+    "lss-lrta": plain_lss_lrta.run,
+}
+
+# From which settings an id's are drawn; the defaults where nothing is said here.
+DRAWN: dict[str, st.SearchStrategy[Settings]] = {
+    "weighted-astar": st.fixed_dictionaries({"weight": st.sampled_from([1, 1.1, 1.5, 2, 3.7, 20])}),
+    "lrta": st.fixed_dictionaries({"depth": st.integers(1, 6)}),
+    "lss-lrta": st.fixed_dictionaries(
+        {"lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80)), "commit": st.sampled_from(["all", "one"])}
+    ),
+}
+
+# Ids that may read a state again without expanding it, when a longer way turns out to be the cheaper one. That is no
+# part of the paper and hence of the reference; the counting map below recounts it.
+READS_AGAIN = {"lrta"}
+
+OUTCOMES = {"goal": "goal", "limit": "out of moves", "stuck": "no path"}
+MAX_MOVES = 400
+
+
+@st.composite
+def worlds(draw: st.DrawFn, max_side: int = 10) -> Problem:
+    """Draw a problem on a known map or in fog, with or without changes."""
+    grid, start, goal = draw(problems(max_side))
+    cells = [cell for cell in plain_grid.cells(grid) if cell != goal]
+    change = st.builds(Change, st.integers(0, 15), st.sampled_from(cells), st.booleans())
+    changes = draw(st.one_of(st.just([]), st.lists(change, max_size=5)))
+    return Problem(grid, start, goal, draw(st.sampled_from([None, 1, 2, 3])), changes)
+
+
+def reference_run(agent_id: str, problem: Problem, chosen: Settings, **options: Any) -> plain_grid.Run:
+    """Run the reference with the same parameters; the order of changes at one time is that of the problem."""
+    parameters = agents.parameters(agent_id) | chosen
+    del parameters["tie"]
+    return REFERENCES[agent_id](
+        problem.grid,
+        problem.start,
+        problem.goal,
+        vision=problem.vision,
+        changes=problem.changes,
+        max_moves=MAX_MOVES,
+        **parameters,
+        **options,
+    )
+
+
+def table(agent: Any, problem: Problem) -> dict[tuple[int, int], int]:
+    """Return the learned values by position, as references keep them; empty for agents without."""
+    if agent.learned is None:
+        return {}
+    return {cell: int(agent.learned[problem.grid.cell(cell)]) for cell in plain_grid.cells(problem.grid)}
+
+
+def assert_same_trial(agent_id: str, agent: Any, trace: Any, plain: plain_grid.Run, problem: Problem) -> None:
+    assert trace.outcome == OUTCOMES[plain.outcome]
+    assert trace.path == plain.path
+    assert trace.expansions == plain.expansions
+    assert trace.learning_ops == plain.learning_ops
+    assert trace.h_updates == sum(map(len, plain.raised))
+    assert table(agent, problem) == plain.h
+    one_price = problem.grid.cost == "unit" or problem.grid.connectivity == 4
+    if agent_id not in READS_AGAIN or one_price:
+        assert trace.scans == plain.scans
+    else:
+        assert all(mine >= theirs for mine, theirs in zip(trace.scans, plain.scans, strict=True))
+
+
+def test_every_agent_has_a_reference() -> None:
+    assert set(agents.ids()) == set(REFERENCES)
+
+
+@given(data=st.data())
+@settings(max_examples=60)
+def test_a_trial_is_the_trial_of_the_reference(agent_id: str, data: st.DataObject, act_out: Callable[..., Any]) -> None:
+    problem, chosen = data.draw(worlds()), data.draw(DRAWN.get(agent_id, st.just({})))
+    plain = reference_run(agent_id, problem, chosen)
+    agent, world = agents.make(agent_id, **chosen), World(problem)
+    agent.reset(world.view)
+    assert_same_trial(agent_id, agent, act_out(agent, world, MAX_MOVES), plain, problem)
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_the_record_of_a_run_is_that_of_the_reference(agent_id: str, data: st.DataObject) -> None:
+    problem, chosen = data.draw(worlds()), data.draw(DRAWN.get(agent_id, st.just({})))
+    plain = reference_run(agent_id, problem, chosen)
+    run = agents.run(agent_id, problem, max_moves=MAX_MOVES, **chosen)
+    assert run.outcome == OUTCOMES[plain.outcome]
+    assert [(int(x), int(y)) for x, y in run.path] == plain.path
+    assert (run.expansions, run.max_expansions) == (sum(plain.expansions), max(plain.expansions, default=0))
+    assert run.learning_ops == sum(plain.learning_ops)
+    assert run.h_updates == sum(map(len, plain.raised))
+    assert run.cost == pytest.approx(plain.cost / plain_grid.STRAIGHT, rel=1e-9)
+
+
+@given(data=st.data())
+@settings(max_examples=25)
+def test_later_trials_go_on_with_what_was_learned_and_seen(
+    agent_id: str, data: st.DataObject, act_out: Callable[..., Any]
+) -> None:
+    if "after" not in inspect.signature(REFERENCES[agent_id]).parameters:
+        pytest.skip("its reference has one trial only")
+    problem, chosen = data.draw(worlds(max_side=8)), data.draw(DRAWN.get(agent_id, st.just({})))
+    agent, world = agents.make(agent_id, **chosen), World(problem)
+    agent.reset(world.view)
+    plain = None
+    for _ in range(3):
+        plain = reference_run(agent_id, problem, chosen, after=plain)
+        assert_same_trial(agent_id, agent, act_out(agent, world, MAX_MOVES), plain, problem)
+        world.begin_trial()
+        agent.begin_trial()
+
+
+def test_hard_problems_give_the_trial_of_the_reference(agent_id: str, act_out: Callable[..., Any]) -> None:
+    # Larger and denser than what is drawn above, where ties and detours are many.
+    rng = np.random.default_rng(17)
+    for _ in range(6):
+        grid, start, goal = random_problem(rng, 20, density=0.35)
+        problem = Problem(grid, start, goal, vision=int(rng.integers(1, 4)))
+        plain = reference_run(agent_id, problem, {})
+        agent, world = agents.make(agent_id), World(problem)
+        agent.reset(world.view)
+        assert_same_trial(agent_id, agent, act_out(agent, world, MAX_MOVES), plain, problem)
+
+
+def test_a_lookahead_deep_enough_for_longer_ways_to_be_cheaper(act_out: Callable[..., Any]) -> None:
+    # Three diagonal steps cost more than four straight ones, so the first way found is not always the cheapest.
+    rng, again = np.random.default_rng(1), 0
+    for _ in range(30):
+        grid, start, goal = random_problem(rng, 24, density=0.25, connectivity=8, cost="octile")
+        problem = Problem(grid, start, goal)
+        plain = reference_run("lrta", problem, {"depth": 16})
+        agent, world = agents.make("lrta", depth=16), World(problem)
+        agent.reset(world.view)
+        trace = act_out(agent, world, MAX_MOVES)
+        assert_same_trial("lrta", agent, trace, plain, problem)
+        again += sum(trace.scans) - sum(trace.expansions)
+    assert again > 0
+
+
+class CountingMask:
+    """A map's neighbour masks that count how often one is read."""
+
+    def __init__(self, mask: Any) -> None:
+        self.mask, self.reads, self.size = mask, 0, mask.size
+
+    def __getitem__(self, cell: int) -> Any:
+        self.reads += 1
+        return self.mask[cell]
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(not config.DISABLE_JIT, reason="compiled kernels take no counting map; run with NUMBA_DISABLE_JIT=1")
+class TestCounts:
+    @pytest.mark.parametrize("budget", [None, Budget(7, on_overrun="idle"), Budget(15, "scans", "idle")], ids=str)
+    @pytest.mark.parametrize(("vision", "changing"), [(None, False), (None, True), (1, False), (2, True)])
+    def test_scans_are_the_neighbourhoods_really_read(
+        self, agent_id: str, settings: Settings, vision: int | None, changing: bool, budget: Budget | None
+    ) -> None:
+        rng = np.random.default_rng(5)
+        planned = 0
+        for _ in range(4):
+            grid, start, goal = random_problem(rng, 8, corner="strict")
+            changes = [Change(k, (k % grid.width, k % grid.height), False) for k in range(4)] if changing else ()
+            changes = [change for change in changes if change.position != goal]
+            world = World(Problem(grid, start, goal, vision, changes), budget, max_moves=60, log=1000)
+            planned += count_plans(world, agents.make(agent_id, **settings))
+        assert planned > 0
+
+    def test_states_read_again_are_counted(self) -> None:
+        # East at the price of five steps: the eastern neighbour is expanded first, then reached again from the south.
+        grid = Grid(np.ones((7, 7)))
+        world, agent = World(Problem(grid, (3, 3), (0, 6))), agents.make("lrta", depth=3)
+        agent.reset(world.view)
+        prices = world.terrain.cost.copy()
+        prices[0] *= 5
+        mask = CountingMask(world.terrain.mask)
+        terrain, trip, memory = world.terrain._replace(mask=mask, cost=prices), world.trip, agent.memory
+        general_lrta(terrain, trip, memory.space, memory.h, trip.meter[AT], world.view.goal_cell, 3)
+        assert trip.meter[EXPANSIONS] == 25
+        assert mask.reads == trip.meter[SCANS] > 25
+
+
+def count_plans(world: World, agent: Any) -> int:
+    """Drive a trial, compare the reads of every plan with the meter, and return how many plans there were."""
+    agent.reset(world.view)
+    plan = type(agent).decide_kernel.__globals__["plan"]
+    trip, meter, plans = world.trip, world.trip.meter, 0
+    mask = CountingMask(world.terrain.mask)
+    terrain = world.terrain._replace(mask=mask)
+    while not world.done and world.view.moves < 60:
+        if must_plan(world.terrain, trip, meter[AT]):
+            before, reads = meter[:4].copy(), mask.reads
+            adopt(trip, plan(terrain, trip, agent.memory, meter[AT], world.view.goal_cell))
+            spent = meter[:4] - before
+            assert mask.reads - reads == spent[SCANS]
+            assert len(world.view.expanded) == spent[EXPANSIONS]
+            assert spent[SCANS] >= spent[EXPANSIONS] + spent[LEARNING_OPS]
+            plans += 1
+        if world.view.meter.stuck:
+            break
+        world.step(max(STAY, int(take(trip))))
+    return plans

@@ -1,0 +1,141 @@
+"""``rt-gym bench``, and the measuring behind it."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from math import inf
+from pathlib import Path
+from statistics import fmean
+
+import joblib
+import pytest
+from typer.testing import CliRunner
+
+import agents
+from rt_gym import Problem, load_map, sample_problems
+from rt_gym.maps import Scenario, save_map, write_scenarios
+from training import bench
+from training.cli import app
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def scenarios(tmp_path: Path) -> list[Scenario]:
+    """Ten correct problems, stored beside their map in a folder within ``tmp_path``."""
+    grid = load_map("rooms-64")
+    problems = sample_problems(grid, 10, 10, 90, seed=3)
+    made = [Scenario(0, "rooms.map", 64, 64, p.start, p.goal, round(p.optimal or 0, 5)) for p in problems]
+    (tmp_path / "inner").mkdir()
+    save_map(grid, tmp_path / "inner" / "rooms.map")
+    store(made, tmp_path)
+    return made
+
+
+def store(scenarios: list[Scenario], folder: Path) -> None:
+    write_scenarios(scenarios, folder / "inner" / "rooms.map.scen")
+
+
+def run_here(folder: Path, *options: str):
+    """Run the check in this process, which is quicker than in new ones."""
+    with joblib.parallel_config(backend="sequential"):
+        return runner.invoke(app, ["bench", "--scen", str(folder), *options])
+
+
+@pytest.mark.usefixtures("scenarios")
+def test_correct_lengths_match(tmp_path: Path) -> None:
+    result = run_here(tmp_path)
+    assert result.exit_code == 0
+    assert "inner/rooms " in result.stdout
+    assert result.stdout.endswith("\n10 of 10 match\n")
+
+
+@pytest.mark.usefixtures("scenarios")
+def test_the_check_runs_in_processes_of_its_own(tmp_path: Path) -> None:
+    result = runner.invoke(app, ["bench", "--scen", str(tmp_path), "--json"])
+    assert result.exit_code == 0
+    document = json.loads(result.stdout)
+    assert (document["problems"], document["matching"]) == (10, 10)
+    assert document["maps"][0]["expansions_per_second"] > 0
+
+
+def test_a_wrong_length_is_counted_and_exits_with_1(tmp_path: Path, scenarios: list[Scenario]) -> None:
+    store([*scenarios[:9], replace(scenarios[9], optimal=scenarios[9].optimal + 0.5)], tmp_path)
+    result = run_here(tmp_path)
+    assert result.exit_code == 1
+    assert result.stdout.endswith("\n9 of 10 match\n")
+    document = json.loads(run_here(tmp_path, "--json").stdout)
+    assert document["maps"][0]["largest_deviation"] == pytest.approx(0.5, abs=1e-4)
+
+
+def test_lengths_may_be_off_by_what_rounding_explains() -> None:
+    assert bench.tolerance(0) == 0.01
+    assert bench.tolerance(1000) == pytest.approx(0.016)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"width": 65}, "is for a map of 65 x 64, but the map beside it has 64 x 64"),
+        ({"start": (0, 0)}, "problem 10: start (0, 0) is a blocked cell"),
+    ],
+)
+def test_problems_that_do_not_fit_the_map_are_refused(
+    changes: dict[str, object], part: str, tmp_path: Path, scenarios: list[Scenario]
+) -> None:
+    store([*scenarios[:9], replace(scenarios[9], **changes)], tmp_path)
+    result = run_here(tmp_path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert part in result.stderr
+
+
+@pytest.mark.usefixtures("scenarios")
+def test_a_missing_map_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "inner" / "rooms.map").unlink()
+    result = run_here(tmp_path)
+    assert result.exit_code == 2
+    assert "rooms.map: cannot be read" in result.stderr
+
+
+@pytest.mark.parametrize(("name", "part"), [("nowhere", "is not a folder"), ("empty", "holds no files")])
+def test_a_folder_without_scenarios_is_refused(name: str, part: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = run_here(tmp_path / name)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert part in result.stderr
+
+
+def test_the_speed_of_every_agent_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "throughput", partial(bench.throughput, seconds=0.0))
+    table = runner.invoke(app, ["bench"])
+    assert table.exit_code == 0
+    assert all(agent_id in table.stdout for agent_id in agents.ids())
+    results = json.loads(runner.invoke(app, ["bench", "--json"]).stdout)["results"]
+    assert [result["agent"] for result in results] == agents.ids()
+    assert all(result["expansions_per_second"] > result["moves_per_second"] > 0 for result in results)
+
+
+def test_a_summary_gives_both_averages() -> None:
+    problems = sample_problems(load_map("rooms-64"), 5, 20, 90)
+    runs = [agents.run("lrta", problem, depth=3) for problem in problems]
+    summary = bench.summarise("lrta", {"depth": 3}, None, runs)
+    assert summary.expansions_mean == fmean(run.expansions / run.moves for run in runs)
+    assert summary.expansions_pooled == sum(run.expansions for run in runs) / sum(run.moves for run in runs)
+    assert summary.suboptimality_mean == fmean(run.suboptimality or 0 for run in runs)
+    assert (summary.problems, summary.failed, summary.worst_move) == (5, 0, max(run.max_expansions for run in runs))
+
+
+def test_failures_are_counted_by_their_kind_and_leave_no_mean() -> None:
+    grid = load_map("open-16")
+    problems = [Problem(grid, (0, 0), (x, 0)) for x in (3, 4, 9)]
+    summary = bench.measure("lrta", problems, 10, max_moves=5, seed=0)
+    assert (summary.failures, summary.failed) == ({"out of moves": 1}, 1)
+    assert (summary.suboptimality_mean, summary.suboptimality_median) == (inf, 1)
+    assert summary.expansions_mean > 0
+
+
+def test_a_label_has_numbers_and_what_is_not_the_default() -> None:
+    assert (
+        bench.label("lss-lrta", {"lookahead": 7, "commit": "one", "tie": "first"}) == "lss-lrta lookahead=7 commit=one"
+    )
+    assert bench.label("weighted-astar", {"weight": 1.5, "tie": "first"}) == "weighted-astar weight=1.5"

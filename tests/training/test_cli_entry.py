@@ -1,0 +1,135 @@
+"""The command as a whole: what it imports, and what becomes of errors, Ctrl-C and closed pipes."""
+
+import errno
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import agents
+import training
+from training import cli
+
+ROOT = Path(training.__file__).parents[1]
+ENTRY = "from training.cli import main; main()"
+runner = CliRunner()
+
+
+def python(*arguments: str, cwd: Path = ROOT, path: Path = ROOT, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, with one folder of modules besides those that are installed."""
+    environment = {"PYTHONPATH": str(path), "PATH": ""}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, **options)
+
+
+def fail_with(error: BaseException) -> Any:
+    def fail(*arguments: Any) -> None:
+        raise error
+
+    return fail
+
+
+def test_importing_the_command_imports_nothing_heavy() -> None:
+    result = python("-c", "import json, sys, training.cli; print(json.dumps(list(sys.modules)))")
+    roots = {name.partition(".")[0] for name in json.loads(result.stdout)}
+    assert "typer" in roots
+    assert roots & {"numba", "numpy", "matplotlib", "scipy", "joblib", "PIL", "gymnasium", "rt_gym", "agents"} == set()
+
+
+def test_help_names_every_sub_command() -> None:
+    result = runner.invoke(cli.app, ["--help"])
+    assert result.exit_code == 0
+    for name in ("demo", "agents", "maps", "bench"):
+        assert f" {name} " in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["agents", "--nonsense"], ["maps"], ["maps", "nonsense"], []])
+def test_wrong_usage_exits_with_2(arguments: list[str]) -> None:
+    result = runner.invoke(cli.app, arguments)
+    assert result.exit_code == 2
+    assert "Usage: " in result.output
+
+
+def test_a_refusal_is_one_sentence_on_standard_error() -> None:
+    result = python("-c", ENTRY, "agents", "nobody")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("rt-gym: there is no agent 'nobody'")
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_error_of_our_own_is_not_taken_for_wrong_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "ids", fail_with(ValueError("a mistake in the program")))
+    assert isinstance(runner.invoke(cli.app, ["agents"]).exception, ValueError)
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "ids", fail_with(OSError(errno.ENOSPC, "No space left on device")))
+    result = runner.invoke(cli.app, ["agents"])
+    assert result.exit_code == 1
+    assert result.stderr.startswith("rt-gym: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_ctrl_c_stops_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "ids", fail_with(KeyboardInterrupt()))
+    result = runner.invoke(cli.app, ["agents"])
+    assert (result.exit_code, result.stderr) == (130, "stopped\n")
+
+
+def test_ctrl_c_while_llvm_compiles_is_put_off_and_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Timer:
+        def __init__(self, seconds: float, call: Any) -> None:
+            self.call = call
+
+        def start(self) -> None:
+            started.append(self.call)
+
+    monkeypatch.setattr(cli.threading, "Timer", Timer)
+    # Called as LLVM's callback would be: from a function of a module of llvmlite.
+    inside = {"__name__": "llvmlite.binding", "interrupt": cli._interrupt, "sys": sys}
+    exec("def notify(signum): interrupt(signum, sys._getframe())", inside)
+    inside["notify"](signal.SIGINT)
+    assert started == [cli._thread.interrupt_main]
+    with pytest.raises(KeyboardInterrupt):
+        cli._interrupt(signal.SIGINT, sys._getframe())
+
+
+def test_a_closed_pipe_is_silent() -> None:
+    command = [sys.executable, "-c", ENTRY, "agents"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_our_own_agents_pass_the_check() -> None:
+    training.check_agents()
+
+
+@pytest.mark.parametrize("module", ["agents/__init__.py", "agents.py"])
+def test_the_agents_of_another_distribution_are_refused_in_one_sentence(module: str, tmp_path: Path) -> None:
+    (tmp_path / module).parent.mkdir(exist_ok=True)
+    (tmp_path / module).write_text("")
+    # As if our three packages stood behind another `agents` on the path.
+    entry = f"import sys; sys.path.append({str(ROOT)!r}); {ENTRY}"
+    result = python("-c", entry, "agents", cwd=tmp_path, path=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"another distribution's, in {tmp_path / 'agents'}" in result.stderr
+    assert "virtual environment" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_missing_agents_package_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "find_spec", lambda name: None)
+    result = runner.invoke(cli.app, ["agents"])
+    assert result.exit_code == 2
+    assert "is missing" in result.stderr

@@ -1,0 +1,1 @@
+"""The sub-commands of ``rt-gym``, one module each."""
