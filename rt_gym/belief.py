@@ -51,9 +51,9 @@ def first_belief(grid: Grid, vision: int | None, changing: bool) -> Terrain:
     return terrain._replace(mask=source.mask.copy(), free=source.free.copy(), known=known)
 
 
-def renew_belief(terrain: Terrain, grid: Grid, vision: int | None, changing: bool) -> Terrain:
-    """Return the first belief for another problem on the same map, in the arrays of an old one where it has its own."""
-    if terrain is grid.terrain or (vision is None and not changing):
+def renew_belief(terrain: Terrain | None, grid: Grid, vision: int | None, changing: bool) -> Terrain:
+    """Return the first belief for another problem on the same map, in the arrays of an old one that had its own."""
+    if terrain is None or (vision is None and not changing):
         return first_belief(grid, vision, changing)
     source = grid.terrain if vision is None else grid.open_ground
     terrain.mask[:], terrain.free[:], terrain.known[:] = source.mask, source.free, vision is None

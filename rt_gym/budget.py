@@ -25,7 +25,7 @@ STAY = -1
 
 # Entries of Trip.meter and Trip.tally; the first four stand in both, for the current move and for the trial.
 EXPANSIONS, SCANS, LEARNING_OPS, TRACE_STEPS = range(4)
-COUNT, LIMIT, IDLE, NEXT, PLANNED, LOGGED, SHOWN, CHANGED, CHECKED, VERDICT, AT = range(4, 15)
+COUNT, LIMIT, IDLE, NEXT, PLANNED, LOGGED, SHOWN, CHANGED, CHECKED, TOLD, VERDICT, AT = range(4, 16)
 MAX_EXPANSIONS, MAX_SCANS, MOVES, STRAIGHTS, DIAGONALS, STAYS, BUMPS, PLANS, FIRST, RAISES, OVERRUNS = range(4, 15)
 
 # What a plan returns instead of a number of moves.
@@ -145,7 +145,7 @@ def adopt(trip, n):
     tally[PLANS] += 1
     meter[NEXT] = 0
     meter[PLANNED] = max(n, np.int64(0))
-    meter[CHANGED] = meter[CHECKED] = 0
+    meter[CHANGED] = meter[CHECKED] = meter[TOLD] = 0
     meter[VERDICT] = 0
     if n == NO_PATH:
         meter[VERDICT] = STUCK

@@ -188,6 +188,8 @@ class Grid:
             array = np.asarray(passable)
         except ValueError:
             raise InputError("a grid needs rows of equal length") from None
+        if array.dtype.kind not in "biuf":
+            raise InputError(f"a grid needs numbers or booleans, not {array.dtype}")
         if array.ndim != 2 or array.size == 0:
             raise InputError(f"a grid needs a two-dimensional array of at least one cell, not shape {array.shape}")
         height, width = array.shape

@@ -1,6 +1,7 @@
 """Random problems whose optimal cost lies within a range."""
 
 from collections.abc import Iterator
+from numbers import Real
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def sample_problems(
         InputError: if the map has no two cells that far apart, as far as many random starts can tell.
     """
     whole("count", count, 0)
-    if not 0 <= low <= high:
+    if not (isinstance(low, Real) and isinstance(high, Real) and 0 <= low <= high):
         raise InputError(f"the range of optimal costs must rise from 0 or more, not from {low!r} to {high!r}")
     stream = _problems(grid, low, high, seed, vision)
     return [next(stream) for _ in range(count)]

@@ -16,7 +16,6 @@ from rt_gym.budget import (
     BUMPS,
     CHANGED,
     COUNT,
-    DIAGONALS,
     IDLE,
     LIMIT,
     LOGGED,
@@ -26,6 +25,7 @@ from rt_gym.budget import (
     STAY,
     STAYS,
     STRAIGHTS,
+    TOLD,
     UNLIMITED,
     VERDICT,
     Budget,
@@ -142,7 +142,6 @@ class View:
         self.meter = Meter(trip)
         self.goal_cell = grid.cell(problem.goal)
         self.painter: Callable[[], dict[str, NDArray[Any]]] | None = None
-        self._told = 0
 
     @property
     def passable(self) -> NDArray[np.bool_]:
@@ -172,9 +171,8 @@ class View:
     @property
     def changed(self) -> list[Position]:
         """The cells whose believed state has changed since this was last asked for."""
-        end = int(self.trip.meter[CHANGED])
-        begin = self._told if self._told <= end else 0
-        self._told = end
+        begin, end = int(self.trip.meter[TOLD]), int(self.trip.meter[CHANGED])
+        self.trip.meter[TOLD] = end
         return [self.position_of(int(cell)) for cell in self.trip.changed[begin:end]]
 
     @property
@@ -248,9 +246,13 @@ class World:
 
     def restart(self, problem: Problem) -> None:
         """Begin another problem on the same map, in the same arrays, with nothing known or remembered."""
+        own = None if self.terrain is self.problem.grid.terrain else self.terrain
         self.problem = problem
         self._truth = self._make_truth()
-        self.terrain = renew_belief(self.terrain, problem.grid, problem.vision, bool(problem.changes))
+        self.terrain = renew_belief(own, problem.grid, problem.vision, bool(problem.changes))
+        room = self.terrain.free.size + len(problem.changes or ())
+        if self.trip.changed.size < room:
+            self.trip = self.trip._replace(changed=np.empty(room, np.int32))
         self.view = View(problem, self.terrain, self.trip)
         self.begin_trial()
 
@@ -291,13 +293,12 @@ class World:
         return int(self.trip.meter[AT]) == self.view.goal_cell
 
     def step(self, direction: int) -> bool:
-        """Make one move, or none with STAY; return whether the agent stayed within its budget.
+        """Make one move, or none with STAY; return False, without a move, if an overrun ends the episode.
 
         Raises:
             BudgetExceeded: after an overrun, where the budget says so.
         """
-        overrun = self.view.meter.overrun
-        if overrun:
+        if self.view.meter.overrun:
             self.trip.tally[OVERRUNS] += 1
             if self.budget.on_overrun == "raise":
                 raise BudgetExceeded(self.overrun_message())
@@ -305,7 +306,7 @@ class World:
                 return False
             direction = STAY
         advance(self._truth, self.terrain, self.trip, direction)
-        return not overrun
+        return True
 
     def overrun_message(self) -> str:
         """Say which move could not be made within which budget."""

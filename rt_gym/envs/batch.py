@@ -5,7 +5,7 @@ change are shared by all episodes; in fog, or where the map changes, every episo
 itself is the single environment's, so that the same seeds give the same trajectories.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,9 +196,9 @@ def start_all(maps, problems, episodes, unused, terms, chosen, results):
 def step_all(maps, problems, episodes, unused, terms, actions, high, still, mode, results):
     """Make one step of every episode, unless an action is out of range.
 
-    Actions lie below ``high``; ``still`` is the one that stands still, -1 if there is none. ``mode`` is NEXT_STEP (a new
-    episode begins with the step after the end), SAME_STEP (at the end itself; ``results.last`` then holds the old one's
-    last observation) or DISABLED (the caller sees to it).
+    Actions lie below ``high``; ``still`` is the one that stands still, -1 if there is none. ``mode`` is NEXT_STEP (a
+    new episode begins with the step after the end), SAME_STEP (at the end itself; ``results.last`` then holds the old
+    one's last observation) or DISABLED (the caller sees to it).
 
     Returns:
         The number of the first episode with an action out of range, -1 if there is none.
@@ -239,7 +239,7 @@ def stack_maps(grids: list[Grid], fog: bool) -> Maps:
     ground = [grid.open_ground for grid in grids] if fog else []
     sizes = [terrain.mask.size for terrain in terrains]
 
-    def join(name: str) -> NDArray[np.generic]:
+    def join(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(terrain, name) for terrain in terrains])
 
     def rows(name: str) -> NDArray[np.int64]:

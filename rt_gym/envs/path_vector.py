@@ -1,6 +1,6 @@
 """The batched twins of RTPath-v0 and RTPathFog-v0: thousands of episodes in one kernel call."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -41,7 +41,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         settings: the same as the single environment's (``rt_gym.envs.settings.PathSettings``).
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         self.render_mode = None
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self._actions = self.settings.directions + self.settings.stay
         self.single_action_space = self.settings.action_space()
         self.single_observation_space = self.settings.observation_space()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -116,10 +117,11 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         if mode == DISABLED and self._episodes.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
         results = make_results(self.num_envs, self.settings, last=mode == SAME_STEP)
-        high = int(self.single_action_space.n)
-        wrong = step_all(*self._state, self._whole(actions), high, self._still, mode, results)
+        wrong = step_all(*self._state, self._whole(actions), self._actions, self._still, mode, results)
         if wrong >= 0:
-            raise InputError(f"actions must lie from 0 to {high - 1}, not {actions[wrong]!r} as for episode {wrong}")
+            raise InputError(
+                f"actions must lie from 0 to {self._actions - 1}, not {actions[wrong]!r} as for episode {wrong}"
+            )
         info: dict[str, Any] = {
             "action_mask": self._masks.take(results.bits, axis=0),
             "blocked": results.blocked,

@@ -17,6 +17,7 @@ Readings of the figure:
 import numpy as np
 
 from rt_gym.budget import CUT, NO_PATH, charge, raise_h, scan
+from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.search.space import NONE, SIZE, draw, forget, seat
 
@@ -133,12 +134,13 @@ def general_lrta(terrain, trip, space, h, s, t, depth):
     """One step of General LRTA* towards ``t``: look ahead, learn, commit to one move.
 
     Returns:
-        What a plan returns: 1, NO_PATH when the whole component was searched without finding ``t``, or CUT.
+        What a plan returns: 1, CUT, or NO_PATH when the whole component was searched without finding ``t`` or a value
+        is beyond the cost of every path.
     """
     best = look_ahead(terrain, trip, space, h, s, t, depth)
     if best == CUT:
         return np.int64(CUT)
-    if best == NONE:
+    if best == NONE or space.f[best] >= INF:
         return np.int64(NO_PATH)
     raise_h(trip, h, s, space.f[best])
     trip.plan[0] = space.via[best]
