@@ -22,7 +22,7 @@ from rt_gym.budget import CHANGED, NO_PATH, UNLIMITED, WAIT
 from rt_gym.errors import InputError
 from rt_gym.jit import kernel
 from rt_gym.search.astar import FOUND, INTERRUPTED, Buckets, begin_astar, make_buckets, resume_astar
-from rt_gym.search.space import trace
+from rt_gym.search.space import BEST, Space, trace
 from rt_gym.world import View
 
 
@@ -45,7 +45,7 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(WAIT)
     if end != FOUND:
         return np.int64(NO_PATH)
-    return trace(buckets.space, np.int64(buckets.lowest.item[0]), trip.plan)
+    return trace(buckets.space, buckets.space.state[BEST], trip.plan)
 
 
 run, decide = bind(trial_loop, plan), bind(decision, plan)
@@ -85,6 +85,11 @@ class WeightedAStar(KernelAgent):
         """Forget the search."""
         self.memory.buckets.space.random[0] = seed
         self.begin_trial()
+
+    @property
+    def space(self) -> Space:
+        """The states of the search."""
+        return self.memory.buckets.space
 
     def begin_trial(self) -> None:
         """Forget a search that was under way."""

@@ -9,6 +9,7 @@ lines.
 
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -17,6 +18,9 @@ from numpy.typing import NDArray
 from rt_gym.budget import (
     AT,
     MOVES,
+    NEXT,
+    PLANNED,
+    PLANS,
     STAY,
     adopt,
     may_idle,
@@ -24,10 +28,11 @@ from rt_gym.budget import (
     take,
 )
 from rt_gym.clock import start_clock, time_move
-from rt_gym.cost import to_floats
+from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import InputError, checked_seed
-from rt_gym.grid import fill_h0
+from rt_gym.grid import Position, fill_h0
 from rt_gym.jit import kernel
+from rt_gym.search.space import BEST, NONE, SIZE, Space
 from rt_gym.world import View, World, walk
 
 GOAL, OUT_OF_MOVES = 0, 1
@@ -92,6 +97,31 @@ def bind(template: Callable[..., Any], plan: Any) -> Any:
     return kernel(bound, also=(source.__code__.co_filename,))
 
 
+@dataclass(frozen=True)
+class Decision:
+    """Why an agent made its last move.
+
+    Attributes:
+        position: where it stood.
+        action: the direction it chose, or STAY.
+        planned: whether it planned for this move, or followed an earlier plan.
+        committed: how many moves of the plan are still to come.
+        target: the state that it is heading for.
+        g, f: the cost of getting there from where the search began, and the same plus its value.
+        h_before, h_after: the learned value of where it stood; None for an agent that learns nothing.
+    """
+
+    position: Position
+    action: int
+    planned: bool
+    committed: int
+    target: Position | None
+    g: float | None
+    f: float | None
+    h_before: float | None
+    h_after: float | None
+
+
 class KernelAgent:
     """An agent whose algorithm is a bound kernel. Subclasses check their parameters and look after their memory.
 
@@ -108,6 +138,11 @@ class KernelAgent:
         self.tie = tie
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None
+
+    @property
+    def space(self) -> Space:
+        """The states of the agent's last search."""
+        raise TypeError(f"{type(self).__name__} does not say where its search is")
 
     def make_memory(self, view: View) -> Any:
         """Return the arrays that the plan kernel works on, for maps of this size and kind."""
@@ -130,10 +165,42 @@ class KernelAgent:
 
     def act(self) -> int:
         """Return the next move; STAY when there is none to make, and the view's meter says why."""
-        view = self.view
-        if view.trip.meter[AT] == view.goal_cell:
+        view, at = self.view, int(self.view.trip.meter[AT])
+        if at == view.goal_cell:
             return STAY
-        return max(STAY, int(self.decide_kernel(view.terrain, view.trip, self.memory, view.goal_cell)))
+        value = None if self.learned is None else int(self.learned[at])
+        plans = int(view.trip.tally[PLANS])
+        action = max(STAY, int(self.decide_kernel(view.terrain, view.trip, self.memory, view.goal_cell)))
+        self._last = (at, action, plans, value)
+        return action
+
+    def explain(self) -> Decision:
+        """Say why the last action of ``act`` was chosen; to be asked before the next one."""
+        at, action, plans, before = self._last
+        meter = self.view.trip.meter
+        target, g, f = self._target(at, action)
+        return Decision(
+            position=self.view.position_of(at),
+            action=action,
+            planned=int(self.view.trip.tally[PLANS]) > plans,
+            committed=int(meter[PLANNED] - meter[NEXT]),
+            target=None if target is None else self.view.position_of(target),
+            g=g,
+            f=f,
+            h_before=None if before is None else to_float(before),
+            h_after=None if self.learned is None else to_float(int(self.learned[at])),
+        )
+
+    def _target(self, at: int, action: int) -> tuple[int | None, float | None, float | None]:
+        """Return the cell chosen by the last search, its g and f; without a search, those of the next cell."""
+        space, best = self.space, int(self.space.state[BEST])
+        if space.state[SIZE] > 0 and best != NONE:
+            g = int(space.g[best])
+            return int(space.cell[best]), to_float(g), to_float(g + int(space.h[best]))
+        if action == STAY or self.learned is None:
+            return None, None, None
+        cell, cost = at + int(self.view.terrain.offset[action]), int(self.view.terrain.cost[action])
+        return cell, to_float(cost), to_float(cost + int(self.learned[cell]))
 
     def compile(self, world: World) -> None:
         """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""

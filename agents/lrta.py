@@ -119,6 +119,11 @@ class LRTA(KernelAgent):
         """The most expansions that a move can take."""
         return (2 * self.depth - 1) ** 2
 
+    @property
+    def space(self) -> Space:
+        """The states of the lookahead; a lookahead of one has none."""
+        return self.memory.space
+
     def make_memory(self, view: View) -> LRTAMemory:
         """Return room for the values of every cell and for the lookahead."""
         cells = view.terrain.mask.size

@@ -21,7 +21,7 @@ from rt_gym.errors import InputError, whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
-from rt_gym.search.space import CLOSED, NONE, make_space, trace
+from rt_gym.search.space import CLOSED, NONE, Space, make_space, trace
 from rt_gym.world import View
 
 
@@ -79,6 +79,11 @@ class LSSLRTA(KernelAgent):
     def bound(self) -> int:
         """The most expansions that a move can take."""
         return self.lookahead
+
+    @property
+    def space(self) -> Space:
+        """The states of the local search."""
+        return self.memory.local.space
 
     def make_memory(self, view: View) -> LSSMemory:
         """Return room for the values of every cell and for the local search."""

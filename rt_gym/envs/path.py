@@ -3,7 +3,7 @@
 import operator
 import shutil
 import time
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -77,7 +77,7 @@ class RTPathEnv(gym.Env[Any, Any]):
         settings: everything else is described in ``rt_gym.envs.settings.PathSettings``.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 15}
+    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 15}  # noqa: RUF012
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class RTPathEnv(gym.Env[Any, Any]):
         return self.settings.named(out), reward, terminated, truncated, info
 
     def _direction(self, action: Any) -> int:
-        actions = int(self.action_space.n)
+        actions = self.settings.directions + self.settings.stay
         try:
             value = operator.index(action)
         except TypeError:

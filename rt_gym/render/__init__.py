@@ -2,7 +2,7 @@
 
 from rt_gym.render.image import frame
 from rt_gym.render.scene import Scene
-from rt_gym.render.text import text
+from rt_gym.render.terminal import text
 from rt_gym.render.window import Window
 
 __all__ = ["Scene", "Window", "frame", "text"]

@@ -43,7 +43,7 @@ def _shorten(caption: str, width: int, font: "FreeTypeFont | ImageFont") -> str:
     """Return as much of a caption as fits, with dots where something is missing."""
     if font.getlength(caption) <= width:
         return caption
-    keep = len(caption)
+    keep = min(len(caption), width)  # a letter is at least a pixel wide
     while keep > 0 and font.getlength(caption[:keep] + "...") > width:
         keep -= 1
     return caption[:keep] + "..." if keep else ""

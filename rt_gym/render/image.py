@@ -10,7 +10,7 @@ from rt_gym.render.pane import Pane, make_pane
 from rt_gym.render.scene import Scene
 from rt_gym.render.tiles import RELIEF_FROM, paint_tiles
 
-_SIZES = (16, 8192)  # fewest and most pixels along a side
+_SIZES = (16, 4096)  # fewest and most pixels along a side
 _GRID_FROM = 12  # pixels of a cell from which on lines are drawn between cells
 _RADII = (6.5, 40.0)  # of a mark, however small or large the cells
 _THICKEST = 6.0  # radius of the trail

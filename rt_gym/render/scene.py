@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.errors import InputError
+from rt_gym.grid import Position
 
-Position = tuple[int, int]
 GRID_LAYERS, POSITION_LAYERS = ("h", "regions"), ("expanded", "subgoals")
 
 
@@ -48,9 +48,11 @@ class Scene:
     def __post_init__(self) -> None:
         passable = np.asarray(self.passable, bool)
         if passable.ndim != 2 or passable.size == 0:
-            raise InputError(f"a scene needs an H x W array of at least one passable cell, not shape {passable.shape}")
+            raise InputError(f"a scene needs an H x W array of at least one cell, not shape {passable.shape}")
         for name in ("position", "start", "goal"):
             _check_inside(name, getattr(self, name), passable.shape)
+        if "\n" in self.caption:
+            raise InputError(f"the caption of a scene is one line, not {self.caption!r}")
         known = None if self.known is None else _grid("known", np.asarray(self.known, bool), passable.shape)
         layers = {name: _grid(name, self.layers[name], passable.shape) for name in GRID_LAYERS if name in self.layers}
         layers |= {name: _positions(name, self.layers.get(name, ())) for name in POSITION_LAYERS}

@@ -20,7 +20,7 @@ from rt_gym.cost import INF
 from rt_gym.grid import Grid, Position, Terrain, gap
 from rt_gym.jit import kernel
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import CLOSED, NONE, SIZE, STAMP, Space, forget, make_space, rank, seat
+from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, STAMP, Space, forget, make_space, rank, seat
 
 FOUND, EXHAUSTED, INTERRUPTED = range(3)
 
@@ -177,6 +177,7 @@ def resume_astar(terrain, trip, buckets, t, limit):
         cell = np.int64(space.cell[u])
         if cell == t:
             end = FOUND
+            space.state[BEST] = u
             break
         if closed >= last or not charge(trip, cell):
             end = INTERRUPTED
@@ -215,4 +216,4 @@ def shortest_cost(grid: Grid, start: Position, goal: Position) -> int:
     begin_astar(grid.terrain, buckets, grid.cell(start), grid.cell(goal))
     if resume_astar(grid.terrain, make_trip(0), buckets, grid.cell(goal), UNLIMITED) != FOUND:
         return INF
-    return int(buckets.space.g[buckets.lowest.item[0]])
+    return int(buckets.space.g[buckets.space.state[BEST]])

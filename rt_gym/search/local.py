@@ -13,7 +13,7 @@ from rt_gym.budget import charge, learn, raise_h
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
-from rt_gym.search.space import CLOSED, NONE, SIZE, STAMP, Space, forget, rank, seat
+from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, STAMP, Space, forget, rank, seat
 
 FRONTIER, INTERIOR, FINAL = range(3)
 
@@ -110,6 +110,7 @@ def bounded_astar(terrain, trip, local, h, s, t, n):
                     lower(open_list, w)
     space.state[SIZE] = size
     space.state[CLOSED] = closed
+    space.state[BEST] = best
     return best
 
 

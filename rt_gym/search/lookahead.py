@@ -19,7 +19,7 @@ import numpy as np
 from rt_gym.budget import CUT, NO_PATH, charge, raise_h, scan
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
-from rt_gym.search.space import NONE, SIZE, draw, forget, seat
+from rt_gym.search.space import BEST, NONE, SIZE, draw, forget, seat
 
 SETTLED, QUEUED = 0, 1
 
@@ -110,7 +110,8 @@ def look_ahead(terrain, trip, space, h, s, t, depth):
     space.state[SIZE] = size
     if queued > 0:
         settle(terrain, trip, space, base, t, begin, queued)
-    return best_frontier(space, goal, begin, end)
+    space.state[BEST] = best_frontier(space, goal, begin, end)
+    return space.state[BEST]
 
 
 @kernel(inline=True)

@@ -15,7 +15,7 @@ from rt_gym.jit import kernel
 NONE = -1
 
 # Entries of Space.state.
-STAMP, SIZE, CLOSED = range(3)
+STAMP, SIZE, CLOSED, BEST = range(4)
 
 _LAST_STAMP = (1 << 31) - 1
 
@@ -36,7 +36,7 @@ class Space(NamedTuple):
         at: int32[n], where in the heap a slot is, NONE if it is not there.
         rank: int32[n], the last tie-break: the slot itself, or a random number.
         random: uint64[1], state of the random ties; 0 breaks ties by the first generated.
-        state: int64[3], the current stamp, the number of slots, the number of closed states.
+        state: int64[4], the current stamp, the number of slots, the number of closed states, the slot chosen in the end.
     """
 
     seat: NDArray[np.int64]
@@ -73,7 +73,7 @@ def make_space(cells: int) -> Space:
         at=np.empty(cells, np.int32),
         rank=np.empty(cells, np.int32),
         random=np.zeros(1, np.uint64),
-        state=np.zeros(3, np.int64),
+        state=np.zeros(BEST + 1, np.int64),
     )
 
 
@@ -102,6 +102,7 @@ def forget(space):
     space.state[STAMP] += 1
     space.state[SIZE] = 0
     space.state[CLOSED] = 0
+    space.state[BEST] = NONE
     return space.state[STAMP] << 32
 
 

@@ -3,12 +3,14 @@
 import numpy as np
 
 from rt_gym.errors import InputError
+from rt_gym.grid import Position
 from rt_gym.render import palette
 from rt_gym.render.image import draw_map
 from rt_gym.render.pane import Pane, make_pane
-from rt_gym.render.scene import Position, Scene
+from rt_gym.render.scene import Scene
 from rt_gym.render.tiles import fog_tiles, wall_tiles
 
+_MOST = 1000  # columns or rows; no terminal is larger
 _RESET = "\x1b[0m"
 
 Character = tuple[str, palette.Colour, palette.Colour]  # the letter, the colour of its ink and that of its paper
@@ -26,10 +28,10 @@ def text(scene: Scene, columns: int = 80, rows: int = 24, colour: bool = True) -
             same two.
 
     Raises:
-        InputError: without room for a single character.
+        InputError: for a number of columns or rows out of range.
     """
-    if columns < 1 or rows < 1:
-        raise InputError(f"a text needs at least one column and one row, not {columns} x {rows}")
+    if not (1 <= columns <= _MOST and 1 <= rows <= _MOST):
+        raise InputError(f"a text has from 1 to {_MOST} columns and rows, not {columns} x {rows}")
     caption = scene.caption[:columns] if rows > 1 else ""
     draw = _half_blocks if colour else _letters
     lines = draw(scene, columns, rows - bool(caption))

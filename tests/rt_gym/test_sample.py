@@ -1,0 +1,105 @@
+"""Random problems: their range, their order, their seeds."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference.plain_oracle import distances, random_grid
+from rt_gym import Grid, InputError, Problem, sample_problems
+from rt_gym.cost import SQRT2, to_float
+
+OPEN = Grid(np.ones((8, 8)))
+
+
+@given(seed=st.integers(0, 2**32 - 1), low=st.floats(0, 6), width=st.floats(0.5, 8))
+@settings(max_examples=40)
+def test_optimal_costs_lie_within_the_range_and_are_true(seed: int, low: float, width: float) -> None:
+    grid = random_grid(np.random.default_rng(seed), 10)
+    try:
+        sample = sample_problems(grid, 5, low, low + width, seed)
+    except InputError:
+        farthest = [
+            to_float(cost)
+            for y, x in np.argwhere(grid.passable)
+            for cost in distances(grid, (int(x), int(y))).values()
+        ]
+        assert not any(low <= cost <= low + width for cost in farthest)
+        return
+    for problem in sample:
+        exact = distances(grid, problem.goal)[problem.start]
+        assert problem.optimal_cost == exact == Problem(grid, problem.start, problem.goal).optimal_cost
+        assert low <= problem.optimal <= low + width
+
+
+@pytest.mark.parametrize("cost", [0.0, 1.0, 7.0, SQRT2, 3 * SQRT2, 7 * SQRT2, 2 + 3 * SQRT2, 1 + 6 * SQRT2])
+def test_both_ends_of_the_range_belong_to_it(cost: float) -> None:
+    assert [problem.optimal for problem in sample_problems(OPEN, 3, low=cost, high=cost)] == [cost] * 3
+
+
+@pytest.mark.parametrize("cost", [SQRT2, 3 * SQRT2, 2 + 3 * SQRT2])
+def test_a_range_that_ends_just_before_a_cost_leaves_it_out(cost: float) -> None:
+    below, above = math.nextafter(cost, 0), math.nextafter(cost, math.inf)
+    assert all(problem.optimal <= below for problem in sample_problems(OPEN, 60, 0, below))
+    assert all(problem.optimal >= above for problem in sample_problems(OPEN, 60, above))
+
+
+def test_a_longer_list_begins_with_the_shorter_one() -> None:
+    grid = random_grid(np.random.default_rng(3), 15, density=0.2)
+    assert sample_problems(grid, 30, 2, 9, seed=5)[:12] == sample_problems(grid, 12, 2, 9, seed=5)
+
+
+def test_a_seed_gives_the_same_problems_and_another_seed_others() -> None:
+    assert sample_problems(OPEN, 10, seed=1) == sample_problems(OPEN, 10, seed=1)
+    assert sample_problems(OPEN, 10, seed=1) != sample_problems(OPEN, 10, seed=2)
+
+
+def test_starts_and_goals_spread_over_the_map() -> None:
+    sample = sample_problems(OPEN, 400)
+    assert len({problem.start for problem in sample}) == 64 or len({problem.start for problem in sample}) > 55
+    assert len({problem.goal for problem in sample}) > 55
+
+
+def test_start_and_goal_are_two_cells_unless_the_range_begins_at_zero() -> None:
+    assert all(problem.start != problem.goal for problem in sample_problems(OPEN, 100))
+    assert any(problem.start == problem.goal for problem in sample_problems(OPEN, 400, low=0, high=1))
+
+
+def test_the_vision_is_handed_on() -> None:
+    assert {problem.vision for problem in sample_problems(OPEN, 5, vision=3)} == {3}
+
+
+def test_no_problem_is_an_empty_list() -> None:
+    assert sample_problems(OPEN, 0) == []
+
+
+@pytest.mark.parametrize(("low", "high"), [(50, math.inf), (7.3, 7.4), (1e9, 1e10), (math.inf, math.inf)])
+def test_a_range_that_the_map_does_not_have_is_refused(low: float, high: float) -> None:
+    with pytest.raises(InputError, match="no two cells of the map"):
+        sample_problems(OPEN, 1, low, high)
+
+
+def test_a_map_without_free_cells_is_refused() -> None:
+    with pytest.raises(InputError, match="no free cell"):
+        sample_problems(Grid([[0, 0]]), 1)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, "3", None, True])
+def test_a_count_that_is_none_is_refused(count: Any) -> None:
+    with pytest.raises(InputError, match="count"):
+        sample_problems(OPEN, count)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, 5), (5, 4), (math.nan, 5), (1, math.nan), ("x", 5), (1, None)])
+def test_a_range_that_is_none_is_refused(low: Any, high: Any) -> None:
+    with pytest.raises(InputError, match="range"):
+        sample_problems(OPEN, 1, low, high)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x"])
+def test_a_seed_that_is_none_is_refused(seed: Any) -> None:
+    with pytest.raises(InputError, match="seed"):
+        sample_problems(OPEN, 1, seed=seed)
