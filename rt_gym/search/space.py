@@ -36,7 +36,7 @@ class Space(NamedTuple):
         at: int32[n], where in the heap a slot is, NONE if it is not there.
         rank: int32[n], the last tie-break: the slot itself, or a random number.
         random: uint64[1], state of the random ties; 0 breaks ties by the first generated.
-        state: int64[4], the current stamp, the number of slots, the number of closed states, the slot chosen in the end.
+        state: int64[4], the current stamp, the numbers of slots and of closed states, the slot chosen in the end.
     """
 
     seat: NDArray[np.int64]
