@@ -5,22 +5,23 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 # This checkout is measured, installed or not. Scripts import this module before any of the packages.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rt_gym import Grid, Problem, load_map, load_scenarios, sample_problems
+from agents import KernelAgent
+from rt_gym import Grid, Problem, World, load_map, load_scenarios, sample_problems
 
 ROOT = Path(__file__).resolve().parents[1]
-GAME_MAPS = ROOT.parent / "shared" / "maps" / "bg512"
-BUNDLED = "terrain-512"
+GAME_MAP = ROOT.parent / "shared" / "maps" / "bg512" / "AR0411SR.map"
 PROBLEMS = 25
 
 
 class Row(NamedTuple):
-    """A line of the table; ``aim`` is empty where nothing was aimed at."""
+    """A line of a table; where nothing is aimed at, the last two are empty."""
 
     what: str
     detail: str
@@ -29,79 +30,90 @@ class Row(NamedTuple):
     reached: str = ""
 
 
-def at_least(what: str, detail: str, value: float, aim: float, unit: str = "x") -> Row:
-    return Row(what, detail, f"{value:,.3g} {unit}", f"at least {aim:g}", "yes" if value >= aim else "NO")
+def at_least(what: str, detail: str, value: float, aim: float, unit: str = "") -> Row:
+    return Row(what, detail, f"{value:,.4g} {unit}", f"at least {aim:g}", "yes" if value >= aim else "NO")
 
 
-def at_most(what: str, detail: str, value: float, aim: float, unit: str) -> Row:
-    return Row(what, detail, f"{value:,.3g} {unit}", f"at most {aim:g}", "yes" if value <= aim else "NO")
+def at_most(what: str, detail: str, value: float, aim: float, unit: str = "") -> Row:
+    return Row(what, detail, f"{value:,.4g} {unit}", f"at most {aim:g}", "yes" if value <= aim else "NO")
 
 
 def holds(what: str, detail: str, fact: bool) -> Row:
     return Row(what, detail, "yes" if fact else "no", "yes", "yes" if fact else "NO")
 
 
-def ratio(what: str, task: float, other: float, aim: float | None = None, name: str = "") -> Row:
-    """Compare the seconds of our task with those of another."""
-    detail = f"{milliseconds(task)} against {milliseconds(other)}{' of ' if name else ''}{name}"
+def ratio(what: str, ours: float, name: str, theirs: float, aim: float | None = None) -> Row:
+    """Compare the seconds of a task with those of another, by its name."""
+    detail = f"{duration(ours)} against {name}'s {duration(theirs)}"
     if aim is None:
-        return Row(what, detail, f"{other / task:,.3g} x")
-    return at_least(what, detail, other / task, aim)
+        return Row(what, detail, f"{theirs / ours:,.4g} x")
+    return at_least(what, detail, theirs / ours, aim, "x")
 
 
-def milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:,.3g} ms" if seconds < 1 else f"{seconds:,.3g} s"
+def duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"
 
 
-def cpu(task: Callable[[], Any]) -> float:
-    """Return the CPU seconds of one call."""
+def cpu_seconds(task: Callable[[], Any]) -> float:
     began = time.process_time()
     task()
     return time.process_time() - began
 
 
+def least(*measures: Callable[[], Any], repeats: int = 5) -> list[Any]:
+    """Return the least result of every measure, called in turn (A, B, A, B, ...) after a warm-up of each."""
+    for measure in measures:
+        measure()
+    rounds = [[measure() for measure in measures] for _ in range(repeats)]
+    return [min(results) for results in zip(*rounds, strict=True)]
+
+
 def alternate(*tasks: Callable[[], Any], repeats: int = 5) -> list[float]:
-    """Return the least CPU seconds of every task over repeats in turn (A, B, A, B, ...), after a warm-up of each."""
-    for task in tasks:
-        task()
-    rounds = [[cpu(task) for task in tasks] for _ in range(repeats)]
-    return [min(times) for times in zip(*rounds, strict=True)]
+    """Return the least CPU seconds of every task, by turns."""
+    return least(*(partial(cpu_seconds, task) for task in tasks), repeats=repeats)
+
+
+def trial_seconds(
+    agent: KernelAgent, problem: Problem, max_moves: int = 10_000_000, clock: bool = False
+) -> tuple[float, World]:
+    """Return the CPU seconds of planning and walking one trial, without set-up and record, and its world."""
+    world = World(problem, None, max_moves, clock=clock)
+    agent.reset(world.view, 0)
+    return cpu_seconds(lambda: agent.run_trial(world, max_moves)), world
 
 
 def arguments(about: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=about)
-    game = GAME_MAPS / "AR0411SR.map"
     parser.add_argument(
         "--map",
-        default=str(game) if game.is_file() else BUNDLED,
-        help="a map file, best with its scenario file beside it, or the name of a bundled map (default: %(default)s)",
+        default=str(GAME_MAP) if GAME_MAP.is_file() else "terrain-512",
+        help="a map file, with its scenario file beside it if there is one, or the name of a bundled map",
     )
     return parser
 
 
-def problems_of(grid: Grid, source: str) -> list[Problem]:
-    """Return 25 problems, spread over the scenario file beside the map; sampled where there is none."""
-    path = Path(f"{source}.scen")
+def load(source: str) -> tuple[Grid, list[Problem]]:
+    """Return a map and 25 problems: every n-th of the scenario file beside it, or sampled."""
+    grid, path = load_map(source), Path(f"{source}.scen")
     if not path.is_file():
-        return sample_problems(grid, PROBLEMS, low=100.0)
+        return grid, sample_problems(grid, PROBLEMS, low=100.0)
     scenarios = load_scenarios(path)
     chosen = [scenarios[i * len(scenarios) // PROBLEMS] for i in range(PROBLEMS)]
-    return [Problem(grid, scenario.start, scenario.goal) for scenario in chosen]
-
-
-def load(source: str) -> tuple[Grid, list[Problem]]:
-    grid = load_map(source)
-    return grid, problems_of(grid, source)
+    return grid, [Problem(grid, scenario.start, scenario.goal) for scenario in chosen]
 
 
 def heading(title: str) -> None:
-    load_average = ", ".join(f"{value:.2f}" for value in os.getloadavg())
-    print(f"{title}\nCPU time, best of alternated repeats; {os.cpu_count()} processors, load average {load_average}\n")
+    now = ", ".join(f"{value:.2f}" for value in os.getloadavg())
+    print(
+        f"{title}\nCPU time, best of alternated repeats. {os.cpu_count()} processors, load average {now}.\n", flush=True
+    )
 
 
 def print_rows(rows: Iterable[Row]) -> None:
-    """Print a table as soon as its rows are known."""
-    table = [Row("what", "detail", "measured", "aim", "reached"), *rows]
+    table = [Row("", "", "measured", "aim", "reached"), *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

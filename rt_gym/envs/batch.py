@@ -11,10 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.budget import AT, LIMIT, OVERRUNS, STAY, UNLIMITED, Trip
-from rt_gym.envs.episode import BLOCKED, TERMINATED, TRUNCATED, begin_episode, step_episode, write_observation
+from rt_gym.envs.episode import (
+    BLOCKED,
+    TERMINATED,
+    TRUNCATED,
+    Wall,
+    begin_episode,
+    make_wall,
+    step_episode,
+    write_observation,
+)
 from rt_gym.envs.settings import PathSettings
 from rt_gym.features import RAISED, Track
-from rt_gym.grid import Grid, Terrain
+from rt_gym.grid import Terrain
 from rt_gym.jit import kernel
 from rt_gym.search.space import draw
 from rt_gym.world import VISION, Truth, observe, sight
@@ -26,7 +35,8 @@ class Maps(NamedTuple):
     """All maps of a batch, behind each other; ``begin`` has one entry more than there are maps.
 
     The arrays from ``mask`` to ``xy`` are those of ``Terrain``; ``open_mask`` and ``open_free`` are the same map
-    without obstacles, empty where no episode needs them. The last four have one row per map.
+    without obstacles, empty where no episode needs them. ``wall`` holds the planes of ``make_wall``, empty where every
+    episode has its own map; those of a map begin at ``plane``. The last four have one row per map.
     """
 
     begin: NDArray[np.int64]
@@ -36,6 +46,8 @@ class Maps(NamedTuple):
     open_mask: NDArray[np.uint8]
     open_free: NDArray[np.uint8]
     xy: NDArray[np.int32]
+    wall: NDArray[np.float32]
+    plane: NDArray[np.int64]
     offset: NDArray[np.int64]
     cost: NDArray[np.int64]
     metric: NDArray[np.int64]
@@ -117,6 +129,13 @@ def terrain_of(maps, problems, episodes, i):
 
 
 @kernel(inline=True)
+def wall_of(maps, problems, episodes, i):
+    """Return the blocked plane of the map of episode ``i``, empty if it has a map of its own."""
+    m = problems.map[episodes.problem[i]]
+    return Wall(maps.wall[maps.plane[m] : maps.plane[m + 1]])
+
+
+@kernel(inline=True)
 def truth_of(maps, problems, episodes, i):
     """Return the true map of episode ``i`` and its schedule."""
     p = episodes.problem[i]
@@ -174,7 +193,8 @@ def start(maps, problems, episodes, unused, terms, i, out):
     trip = trip_of(episodes, unused, i)
     if problems.vision[p] != 0:
         observe(truth_of(maps, problems, episodes, i), terrain, trip, trip.meter[AT], trip.meter[AT])
-    begin_episode(terrain, trip, track_of(episodes, i), terms, problems.goal[p], out[i])
+    wall = wall_of(maps, problems, episodes, i)
+    begin_episode(terrain, wall, trip, track_of(episodes, i), terms, problems.goal[p], out[i])
 
 
 @kernel
@@ -186,7 +206,8 @@ def start_all(maps, problems, episodes, unused, terms, chosen, results):
             start(maps, problems, episodes, unused, terms, i, out)
         else:
             write_observation(
-                terrain_of(maps, problems, episodes, i), trip_of(episodes, unused, i), track_of(episodes, i),
+                terrain_of(maps, problems, episodes, i), wall_of(maps, problems, episodes, i),
+                trip_of(episodes, unused, i), track_of(episodes, i),
                 terms, problems.goal[episodes.problem[i]], np.float32(1), out[i],
             )  # fmt: skip
         results.bits[i] = moves_of(maps, problems, episodes, i)
@@ -217,7 +238,7 @@ def step_all(maps, problems, episodes, unused, terms, actions, high, still, mode
             d = np.int64(STAY) if actions[i] == still else np.int64(actions[i])
             results.reward[i], flags = step_episode(
                 truth_of(maps, problems, episodes, i), terrain_of(maps, problems, episodes, i),
-                trip_of(episodes, unused, i), track_of(episodes, i),
+                wall_of(maps, problems, episodes, i), trip_of(episodes, unused, i), track_of(episodes, i),
                 terms, problems.goal[p], d, problems.unit[p], out[i],
             )  # fmt: skip
             if flags & (TERMINATED | TRUNCATED):
@@ -233,8 +254,10 @@ def step_all(maps, problems, episodes, unused, terms, actions, high, still, mode
     return -1
 
 
-def stack_maps(grids: list[Grid], fog: bool) -> Maps:
-    """Put maps behind each other."""
+def stack_maps(settings: PathSettings) -> Maps:
+    """Put the maps of an environment behind each other."""
+    grids, fog = settings.grids, settings.fog
+    walls = [np.empty(0, np.float32) if settings.private else make_wall(grid, settings.window // 2) for grid in grids]
     terrains = [grid.terrain for grid in grids]
     ground = [grid.open_ground for grid in grids] if fog else []
     sizes = [terrain.mask.size for terrain in terrains]
@@ -253,6 +276,8 @@ def stack_maps(grids: list[Grid], fog: bool) -> Maps:
         open_mask=np.concatenate([np.empty(0, np.uint8), *(terrain.mask for terrain in ground)]),
         open_free=np.concatenate([np.empty(0, np.uint8), *(terrain.free for terrain in ground)]),
         xy=join("xy"),
+        wall=np.concatenate(walls),
+        plane=np.concatenate([[0], np.cumsum([wall.size for wall in walls])]).astype(np.int64),
         offset=rows("offset"),
         cost=rows("cost"),
         metric=rows("metric"),
@@ -280,8 +305,7 @@ def tabulate_problems(settings: PathSettings) -> Problems:
 
 def make_episodes(count: int, settings: PathSettings) -> Episodes:
     """Return room for so many episodes."""
-    private = any(sight(problem) != 0 for problem in settings.pool)
-    cells = max(grid.terrain.mask.size for grid in settings.grids) if private else 0
+    cells = max(grid.terrain.mask.size for grid in settings.grids) if settings.private else 0
     ring = settings.history + 1
     return Episodes(
         problem=np.zeros(count, np.int64),

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import AT, OVERRUN, STAY, VERDICT, Budget, Trip
+from rt_gym.budget import AT, EXPANSIONS, OVERRUN, SCANS, STAY, VERDICT, Budget, Trip
 from rt_gym.envs.episode import (
     BLOCKED,
     LOST,
@@ -17,6 +17,7 @@ from rt_gym.envs.episode import (
     TERMINATED,
     TRUNCATED,
     Terms,
+    Wall,
     begin_episode,
     step_episode,
 )
@@ -29,17 +30,19 @@ from rt_gym.problem import Problem
 from rt_gym.search.space import draw
 from rt_gym.world import Truth, View, World
 
+_NO_WALL = np.empty(0, np.float32)
+
 
 @kernel
-def reset_kernel(terrain, trip, track, terms, t, out):
+def reset_kernel(terrain, wall, trip, track, terms, t, out):
     """Begin an episode in a world that has been set up."""
-    begin_episode(terrain, trip, track, terms, t, out)
+    begin_episode(terrain, Wall(wall), trip, track, terms, t, out)
 
 
 @kernel
 def step_kernel(
     real, when, where, opens, state,
-    mask, free, known, xy, offset, cost, metric, rule,
+    mask, free, known, xy, offset, cost, metric, rule, wall,
     meter, tally, plan, path, log, changed, clock,
     cells, raised, steps, size, scale, reward,
     t, d, unit, out,
@@ -48,10 +51,9 @@ def step_kernel(
     truth = Truth(real, when, where, opens, state)
     terrain = Terrain(mask, free, known, xy, offset, cost, metric, rule)
     trip = Trip(meter, tally, plan, path, log, changed, clock)
-    expansions, scans = meter[0], meter[1]
-    value, flags = step_episode(
-        truth, terrain, trip, Track(cells, raised, steps), Terms(size, scale, reward), t, d, unit, out
-    )
+    track, terms = Track(cells, raised, steps), Terms(size, scale, reward)
+    expansions, scans = meter[EXPANSIONS], meter[SCANS]
+    value, flags = step_episode(truth, terrain, Wall(wall), trip, track, terms, t, d, unit, out)
     return value, flags, expansions, scans, mask[meter[AT]]
 
 
@@ -118,7 +120,7 @@ class RTPathEnv(gym.Env[Any, Any]):
         problem = self._choose(options or {})
         world = self._enter(problem)
         out = np.empty(self.settings.size, np.float32)
-        reset_kernel(world.terrain, world.trip, self._track, self._terms, world.view.goal_cell, out)
+        reset_kernel(world.terrain, _NO_WALL, world.trip, self._track, self._terms, world.view.goal_cell, out)
         if self.render_mode == "human":
             self.render()
         info = {
@@ -142,7 +144,7 @@ class RTPathEnv(gym.Env[Any, Any]):
                 self._worlds[problem.grid] = world
         self._world = world
         self._unit = self.settings.unit(world.problem)
-        self._arrays = (*world._truth, *world.terrain, *world.trip, *self._track, *self._terms)
+        self._arrays = (*world._truth, *world.terrain, _NO_WALL, *world.trip, *self._track, *self._terms)
         self._goal = world.view.goal_cell
         self._over = False
         self._returned = time.perf_counter()

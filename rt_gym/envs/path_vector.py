@@ -66,7 +66,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         self._episodes = make_episodes(self.num_envs, self.settings)
         unused = Unused(np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.int64))
         self._state = (
-            stack_maps(self.settings.grids, self.settings.fog),
+            stack_maps(self.settings),
             tabulate_problems(self.settings),
             self._episodes,
             unused,

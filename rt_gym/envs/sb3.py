@@ -154,5 +154,7 @@ def _fitting(batch: Any, num_envs: int | None, settings: dict[str, Any]) -> Vect
         raise InputError("num_envs and settings go with an id; the batched environment that was given has its own")
     mode = batch.metadata.get("autoreset_mode")
     if mode is not AutoresetMode.SAME_STEP:
-        raise InputError(f"Stable-Baselines3 needs the autoreset mode SAME_STEP, but the batched environment has {mode}")
+        raise InputError(
+            f"Stable-Baselines3 needs the autoreset mode SAME_STEP, but the batched environment has {mode}"
+        )
     return batch

@@ -13,6 +13,7 @@ from rt_gym.envs.episode import PARTS, WINDOW, Terms
 from rt_gym.envs.pool import Source, make_pool
 from rt_gym.errors import InputError, whole
 from rt_gym.problem import Problem
+from rt_gym.world import sight
 
 
 class PathSettings:
@@ -68,6 +69,7 @@ class PathSettings:
         self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, changes)
         self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
         self.fog = any(problem.vision is not None for problem in self.pool)
+        self.private = any(sight(problem) != 0 for problem in self.pool)  # an episode changes what it knows of the map
         self.directions = self.grids[0].connectivity
         self.side = max(max(grid.width, grid.height) for grid in self.grids)
 

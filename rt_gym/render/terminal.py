@@ -10,7 +10,7 @@ from rt_gym.render.pane import Pane, make_pane
 from rt_gym.render.scene import Scene
 from rt_gym.render.tiles import fog_tiles, wall_tiles
 
-_MOST = 1000  # columns or rows; no terminal is larger
+_MOST = 1000  # columns or rows that are made use of; hardly a terminal is larger
 _RESET = "\x1b[0m"
 
 Character = tuple[str, palette.Colour, palette.Colour]  # the letter, the colour of its ink and that of its paper
@@ -28,10 +28,11 @@ def text(scene: Scene, columns: int = 80, rows: int = 24, colour: bool = True) -
             same two.
 
     Raises:
-        InputError: for a number of columns or rows out of range.
+        InputError: without room for a single character.
     """
-    if not (1 <= columns <= _MOST and 1 <= rows <= _MOST):
-        raise InputError(f"a text has from 1 to {_MOST} columns and rows, not {columns} x {rows}")
+    if columns < 1 or rows < 1:
+        raise InputError(f"a text needs at least one column and one row, not {columns} x {rows}")
+    columns, rows = min(columns, _MOST), min(rows, _MOST)
     caption = scene.caption[:columns] if rows > 1 else ""
     draw = _half_blocks if colour else _letters
     lines = draw(scene, columns, rows - bool(caption))

@@ -40,7 +40,7 @@ def paint_tiles(scene: Scene, pane: Pane) -> tuple[NDArray[np.uint8], NDArray[np
     colours = palette.TABLE.take(code, axis=0)
     _tint(colours, pane.index(scene.layers["expanded"]), palette.EXPANDED, palette.EXPANDED_BLEND)
     if pane.shrunk:
-        palette.lay(colours, palette.WALL, share)
+        palette.lay(colours, palette.WALL, np.where(walls, np.float32(0), share))
     _tint(colours, pane.index(scene.changed), palette.CHANGED, palette.CHANGED_BLEND)
     return colours, walls
 

@@ -37,7 +37,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("agent_id", agents.ids())
         return
     cases = [(agent_id, settings) for agent_id in agents.ids() for settings in SETTINGS.get(agent_id, [{}])]
-    names = [" ".join([agent_id, *(f"{key}={value}" for key, value in settings.items())]) for agent_id, settings in cases]
+    names = [
+        " ".join([agent_id, *(f"{key}={value}" for key, value in settings.items())]) for agent_id, settings in cases
+    ]
     metafunc.parametrize(("agent_id", "settings"), cases, ids=names)
 
 

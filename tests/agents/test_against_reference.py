@@ -180,7 +180,7 @@ class CountingMask:
 
 
 @pytest.mark.plain
-@pytest.mark.skipif(not config.DISABLE_JIT, reason="compiled kernels take no counting map; run with NUMBA_DISABLE_JIT=1")
+@pytest.mark.skipif(not config.DISABLE_JIT, reason="kernels take no counting map unless NUMBA_DISABLE_JIT=1")
 class TestCounts:
     @pytest.mark.parametrize("budget", [None, Budget(7, on_overrun="idle"), Budget(15, "scans", "idle")], ids=str)
     @pytest.mark.parametrize(("vision", "changing"), [(None, False), (None, True), (1, False), (2, True)])

@@ -1,4 +1,4 @@
-"""What holds for every agent, whatever its algorithm. ``conftest.SETTINGS`` says with which settings an id is tested."""
+"""What holds for every agent, whatever its algorithm; ``conftest.SETTINGS`` says with which settings."""
 
 from collections.abc import Callable
 from functools import cache
@@ -135,7 +135,7 @@ class TestMoves:
     ) -> None:
         for problem in random_problems(3, 8, vision, changing):
             for budget in (None, 5, Budget(5, on_overrun="idle"), Budget(12, "scans")):
-                runner, actor, world = agents.make(agent_id, **settings), agents.make(agent_id, **settings), None
+                runner, actor = agents.make(agent_id, **settings), agents.make(agent_id, **settings)
                 run = agents.run(runner, problem, budget=budget, max_moves=150)
                 world = World(problem, budget)
                 actor.reset(world.view, seed=0)
@@ -358,9 +358,7 @@ class TestLearning:
                 assert (h >= last).all()
                 last = h
 
-    def test_values_never_pass_infinity(
-        self, agent_id: str, settings: Settings, act_out: Callable[..., Any]
-    ) -> None:
+    def test_values_never_pass_infinity(self, agent_id: str, settings: Settings, act_out: Callable[..., Any]) -> None:
         # In a closed room values grow without end. Millions of moves are left out: the table starts near the end.
         problem = Problem(drawn("......#."), (0, 0), (7, 0), allow_unsolvable=True)
         agent, world = learner(agent_id, problem, settings)
@@ -376,17 +374,13 @@ class TestLearning:
         for problem in random_problems(23, 6, max_side=8):
             agent, world = learner(agent_id, problem, settings)
             grid, view = problem.grid, plain_grid.Map.of(problem.grid)
-            edges = [
-                (grid.cell(a), grid.cell(b), price) for a in sorted(view.free) for b, price in view.neighbours(a)
-            ]
+            edges = [(grid.cell(a), grid.cell(b), price) for a in sorted(view.free) for b, price in view.neighbours(a)]
             here, there, price = np.array(edges, np.int64).reshape(-1, 3).T
             for h in act_out(agent, world, 100_000).h:
                 assert (h[here] <= price + h[there]).all()
 
     @pytest.mark.parametrize("vision", [None, 1])
-    def test_trials_converge_to_the_optimal_cost(
-        self, agent_id: str, settings: Settings, vision: int | None
-    ) -> None:
+    def test_trials_converge_to_the_optimal_cost(self, agent_id: str, settings: Settings, vision: int | None) -> None:
         learned_something = False
         for problem in [*random_problems(24, 10, vision, max_side=8), Problem(drawn(*CUP), (2, 2), (6, 2), vision)]:
             agent, _ = learner(agent_id, problem, settings)
@@ -419,13 +413,12 @@ class TestLearning:
         self, agent_id: str, settings: Settings, vision: int | None
     ) -> None:
         for problem in random_problems(25, 8, vision):
-            agent, world = learner(agent_id, problem, settings)
+            agent, _ = learner(agent_id, problem, settings)
             run = agents.run(agent, problem)
             first = plain_grid.initial_heuristic(problem.grid, problem.goal)
             raised = [cell for cell, value in first.items() if agent.learned[problem.grid.cell(cell)] != value]
             assert run.memory == len(raised) > 0 or not run.h_updates
             assert run.memory <= run.h_updates
-            del world
 
     def test_an_agent_that_learned_nothing_says_so(self, agent_id: str, settings: Settings) -> None:
         # On open ground the heuristic is exact.
@@ -434,7 +427,7 @@ class TestLearning:
 
     def test_the_layer_h_is_how_much_was_learned(self, agent_id: str, settings: Settings) -> None:
         for problem in random_problems(26, 10):
-            agent, world = learner(agent_id, problem, settings)
+            agent, _ = learner(agent_id, problem, settings)
             agents.run(agent, problem)
             first = plain_grid.initial_heuristic(problem.grid, problem.goal)
             grid = problem.grid
@@ -442,11 +435,8 @@ class TestLearning:
             for cell, value in first.items():
                 expected[grid.cell(cell)] -= to_floats(np.array([value], np.int64))[0]
             np.testing.assert_allclose(agent.layers()["h"], grid.inner(expected), atol=1e-9)
-            del world
 
-    def test_the_layer_expanded_shows_the_cells_expanded_for_the_move(
-        self, agent_id: str, settings: Settings
-    ) -> None:
+    def test_the_layer_expanded_shows_the_cells_expanded_for_the_move(self, agent_id: str, settings: Settings) -> None:
         problem = Problem(drawn(*CUP), (2, 2), (6, 2))
         world, agent = World(problem, log=100), agents.make(agent_id, **settings)
         agent.reset(world.view)

@@ -7,9 +7,13 @@ step, r = 1.414; ``#k`` is the order of discovery; neighbours come in the order 
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 import agents
 from rt_gym import Grid, Problem, World
 from rt_gym.cost import encode
+
+pytestmark = pytest.mark.plain
 
 Position = tuple[int, int]
 Values = dict[Position, tuple[int, int]]  # a value as its numbers of straight and diagonal steps
@@ -126,6 +130,14 @@ class TestLRTA:
         assert rises(HORSESHOE, trace, before) == exactly(*first, {}, {}, {}, {}, {}, {})
 
 
+# The first plan around the hook, at (1,0), with lookahead three:
+# S (1,1)#1 f1+(1+r), W (0,0)#2 f1+3, SW (0,1)#3 fr+(2+r). Closed (1,0), then (1,1), which adds (1,2)#4 g2 f2+2r and
+# (0,2)#5 g1+r f2+3r, then (0,0). OPEN (0,1) and (1,2), both f 2+2r, and (0,2): the best is (1,2), with g 2.
+# Pops (1,2)2r, giving (1,1) 1+2r; (0,1)2+r, giving (0,0) 3+r and (1,0) 2+2r; at 1+2r (1,1)#1 before (0,2)#5;
+# (0,2); (0,0)3+r; (1,0)2+2r: six.
+FIRST_RISES: Values = {(1, 1): (1, 2), (0, 0): (3, 1), (1, 0): (2, 2)}
+
+
 class TestLSSLRTA:
     def test_lookahead_two_commit_all_out_of_the_horseshoe(self, act_out: Callable[..., Any]) -> None:
         # (2,2): closed (2,2) (1,2), OPEN (0,2). Pops (0,2)4 (1,2)5 (2,2)6. Two moves.
@@ -163,13 +175,6 @@ class TestLSSLRTA:
         first = [{(1, 2): (5, 0), (2, 2): (6, 0)}, {(0, 2): (6, 0), (1, 2): (7, 0)}, {(0, 1): (7, 0), (0, 2): (8, 0)}]
         assert rises(HORSESHOE, trace, before) == exactly(*first, {}, {}, {}, {}, {}, {}, {})
 
-    # The first plan around the hook, at (1,0), with lookahead three:
-    # S (1,1)#1 f1+(1+r), W (0,0)#2 f1+3, SW (0,1)#3 fr+(2+r). Closed (1,0), then (1,1), which adds (1,2)#4 g2 f2+2r and
-    # (0,2)#5 g1+r f2+3r, then (0,0). OPEN (0,1) and (1,2), both f 2+2r, and (0,2): the best is (1,2), with g 2.
-    # Pops (1,2)2r, giving (1,1) 1+2r; (0,1)2+r, giving (0,0) 3+r and (1,0) 2+2r; at 1+2r (1,1)#1 before (0,2)#5;
-    # (0,2); (0,0)3+r; (1,0)2+2r: six.
-    FIRST_RISES: Values = {(1, 1): (1, 2), (0, 0): (3, 1), (1, 0): (2, 2)}
-
     def test_lookahead_three_commit_all_around_the_hook(self, act_out: Callable[..., Any]) -> None:
         # (1,2): E (2,2)#1 f1+(1+r); W (0,2)#2, N (1,1)#3, NW (0,1)#4, all f 2+2r. Closed (1,2) (2,2) (3,2);
         #        OPEN with (3,1)#6 f3+1 as the best. Pops (3,1)1 (3,2)2 (2,2)3, giving (1,2) 4; (0,1)2+r, then at 1+2r
@@ -182,7 +187,7 @@ class TestLSSLRTA:
         assert trace.expansions == [3, 0, 3, 0, 0, 1]
         assert trace.learning_ops == [6, 0, 7, 0, 0, 2]
         second: Values = {(2, 2): (3, 0), (1, 2): (4, 0)}
-        assert rises(HOOK, trace, before) == exactly(self.FIRST_RISES, {}, second, {}, {}, {})
+        assert rises(HOOK, trace, before) == exactly(FIRST_RISES, {}, second, {}, {}, {})
 
     def test_lookahead_three_commit_one_around_the_hook(self, act_out: Callable[..., Any]) -> None:
         # (1,1): S (1,2)#1 f1+2r, W (0,1)#2 f1+(2+r), N (1,0)#3 f3+2r, SW (0,2)#4 f1+3r, NW (0,0)#5 f3+2r.
@@ -205,7 +210,7 @@ class TestLSSLRTA:
         assert trace.learning_ops == [6, 6, 7, 4, 4, 3, 2]
         second: Values = {(2, 2): (3, 0), (1, 2): (4, 0), (1, 1): (3, 1)}
         third: Values = {(0, 2): (5, 0), (0, 1): (4, 1)}
-        assert rises(HOOK, trace, before) == exactly(self.FIRST_RISES, second, third, {}, {}, {}, {})
+        assert rises(HOOK, trace, before) == exactly(FIRST_RISES, second, third, {}, {}, {}, {})
 
 
 class TestAStar:
@@ -236,7 +241,8 @@ class TestAStar:
         # and the wall (1,1)#3, both f6; (0,2); (1,1), adding (1,0)#5 f8; (0,1)#4 f8; (1,0); (2,0) f8; (3,0) f8, adding
         # (4,0)#9 and the wall (3,1)#10, both f8 g6; (4,0); (4,1) f8 g7; then the goal: ten. The plan goes through the
         # wall, which is seen from (1,2).
-        # From there: (1,2) f3; (2,2) f3, a dead end; (0,2) f5; (0,1) f7; (0,0), (1,0), (2,0), (3,0), (4,0), (4,1) f9: ten.
+        # From there: (1,2) f3; (2,2) f3, a dead end; (0,2) f5; (0,1) f7; then at f9 (0,0), (1,0), (2,0), (3,0), (4,0)
+        # and (4,1): ten.
         fog = Problem(HORSESHOE.grid, HORSESHOE.start, HORSESHOE.goal, vision=1)
         agent, world = start("astar", fog)
         trace = act_out(agent, world)

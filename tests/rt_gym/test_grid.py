@@ -47,9 +47,7 @@ def naive_exits(grid: Grid, free: Any, x: int, y: int) -> Iterator[int]:
 
 def naive_masks(grid: Grid, free: Any) -> list[list[int]]:
     """Return the mask of every cell, row by row."""
-    return [
-        [sum(1 << d for d in naive_exits(grid, free, x, y)) for x in range(grid.width)] for y in range(grid.height)
-    ]
+    return [[sum(1 << d for d in naive_exits(grid, free, x, y)) for x in range(grid.width)] for y in range(grid.height)]
 
 
 class TestMasks:

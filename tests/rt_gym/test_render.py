@@ -108,7 +108,8 @@ def test_a_corridor_one_cell_wide_is_visible_in_an_overview() -> None:
     passable = np.zeros((1000, 1000), bool)
     passable[500] = True
     image = frame(scene(passable, position=(0, 500), goal=(999, 500)), size=(500, 500))
-    assert brightness(image[250, 250]) > brightness(image[240, 250])
+    assert brightness(image[250, 250]) > brightness(image[240, 250]) + 20
+    assert tuple(image[240, 250]) == palette.ROCK
 
 
 def test_unknown_cells_differ_from_free_cells_and_from_walls_whatever_is_believed_of_them() -> None:
@@ -334,10 +335,15 @@ def test_a_zoom_that_is_no_number_of_cells_is_refused(zoom: Any) -> None:
         frame(open_scene(3, 3), zoom=zoom)
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(0, 5), (5, 0), (80, 10**9)])
-def test_a_text_without_room_or_of_endless_room_is_refused(columns: int, rows: int) -> None:
-    with pytest.raises(InputError, match="columns and rows"):
+@pytest.mark.parametrize(("columns", "rows"), [(0, 5), (5, 0), (-80, 24)])
+def test_a_text_without_room_is_refused(columns: int, rows: int) -> None:
+    with pytest.raises(InputError, match="at least one column and one row"):
         text(open_scene(3, 3), columns, rows)
+
+
+def test_a_terminal_without_end_is_not_filled() -> None:
+    lines = without_colours(text(open_scene(40, 40), 10**9, 10**9))
+    assert (len(lines), len(lines[0])) == (500, 1000)
 
 
 def test_a_window_opens_with_the_first_image_shows_it_and_closes() -> None:

@@ -23,9 +23,7 @@ def test_optimal_costs_lie_within_the_range_and_are_true(seed: int, low: float, 
         sample = sample_problems(grid, 5, low, low + width, seed)
     except InputError:
         farthest = [
-            to_float(cost)
-            for y, x in np.argwhere(grid.passable)
-            for cost in distances(grid, (int(x), int(y))).values()
+            to_float(cost) for y, x in np.argwhere(grid.passable) for cost in distances(grid, (int(x), int(y))).values()
         ]
         assert not any(low <= cost <= low + width for cost in farthest)
         return
@@ -59,7 +57,7 @@ def test_a_seed_gives_the_same_problems_and_another_seed_others() -> None:
 
 def test_starts_and_goals_spread_over_the_map() -> None:
     sample = sample_problems(OPEN, 400)
-    assert len({problem.start for problem in sample}) == 64 or len({problem.start for problem in sample}) > 55
+    assert len({problem.start for problem in sample}) > 55
     assert len({problem.goal for problem in sample}) > 55
 
 

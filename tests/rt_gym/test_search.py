@@ -410,7 +410,7 @@ class TestLookahead:
             assert found == len(plan.steps)
             assert walked(grid, start, trip.plan[: max(0, int(found))]) == plan.steps
             again += int(trip.meter[SCANS] - trip.meter[EXPANSIONS])
-        assert again > 1000
+        assert again > 100
 
     def test_any_prices_give_the_costs_and_values_of_the_reference(self, priced: Any) -> None:
         rng = np.random.default_rng(5)
@@ -476,30 +476,41 @@ class TestLookahead:
 
 
 class TestRandomTies:
-    """With all values equal and four neighbours, the four first moves are equally good."""
+    """With all values equal and four neighbours, all states at the edge of a lookahead are equally good."""
 
     GRID = drawn(*["......."] * 7, connectivity=4)
+
+    # Depth two draws among eight states: two steps E, S, W, N, and the diagonal cells. Of these SE and NE were first
+    # reached over E, SW over S and NW over W, so that the first moves E, S, W, N stand for 3, 2, 2 and 1 of them.
+    @pytest.mark.parametrize(
+        ("agent_id", "options", "shares"),
+        [
+            ("lrta", {"depth": 1}, (2, 2, 2, 2)),
+            ("lrta", {"depth": 2}, (3, 2, 2, 1)),
+            ("lss-lrta", {"lookahead": 1}, (2, 2, 2, 2)),
+        ],
+    )
+    def test_every_equal_state_gets_its_share(
+        self, agent_id: str, options: dict[str, Any], shares: tuple[int, ...]
+    ) -> None:
+        agent = agents.make(agent_id, tie="random", **options)
+        problem = Problem(self.GRID, (3, 3), (0, 6))
+        counts = [0, 0, 0, 0]
+        for seed in range(800):
+            agent.reset(problem.view(), seed)
+            agent.learned[:] = 0
+            counts[agent.act()] += 1
+        expected = [100 * share for share in shares]
+        assert all(abs(count - mean) < 50 for count, mean in zip(counts, expected, strict=True))
 
     @pytest.mark.parametrize(
         ("agent_id", "options"), [("lrta", {"depth": 1}), ("lrta", {"depth": 2}), ("lss-lrta", {"lookahead": 1})]
     )
-    def test_every_equal_move_gets_its_share(self, agent_id: str, options: dict[str, Any]) -> None:
-        agent = agents.make(agent_id, tie="random", **options)
-        problem = Problem(self.GRID, (3, 3), (0, 6))
-        counts = [0, 0, 0, 0]
-        for seed in range(400):
-            agent.reset(problem.view(), seed)
-            agent.learned[:] = 0
-            counts[agent.act()] += 1
-        assert min(counts) > 60
-        assert max(counts) < 140
-
-    def test_the_first_of_equal_moves_is_east_without_chance(self) -> None:
-        for agent_id in ("lrta", "lss-lrta"):
-            agent = agents.make(agent_id)
-            agent.reset(Problem(self.GRID, (3, 3), (0, 6)).view())
-            agent.learned[:] = 0
-            assert agent.act() == 0 or agent_id == "lss-lrta"
+    def test_without_chance_the_first_of_equal_moves_is_east(self, agent_id: str, options: dict[str, Any]) -> None:
+        agent = agents.make(agent_id, **options)
+        agent.reset(Problem(self.GRID, (3, 3), (0, 6)).view())
+        agent.learned[:] = 0
+        assert agent.act() == 0
 
     @pytest.mark.parametrize("agent_id", ["astar", "weighted-astar"])
     def test_both_first_moves_of_a_star_are_taken(self, agent_id: str) -> None:

@@ -149,7 +149,9 @@ class TestChanges:
         assert (3, 0) not in believed(world)
 
     def test_in_fog_a_change_is_seen_only_within_the_radius(self) -> None:
-        world = World(Problem(drawn("....."), (0, 0), (1, 0), vision=1, changes=[(1, (1, 0), False), (1, (3, 0), False)]))
+        world = World(
+            Problem(drawn("....."), (0, 0), (1, 0), vision=1, changes=[(1, (1, 0), False), (1, (3, 0), False)])
+        )
         world.step(STAY)
         assert believed(world) == {(0, 0), (2, 0), (3, 0), (4, 0)}
         assert world.view.changed == [(1, 0)]
