@@ -17,7 +17,7 @@ from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run
 from agents.runner import run_agent
 from rt_gym.budget import Budget
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 from rt_gym.problem import Problem
 
 __all__ = ["Agent", "KernelAgent", "MoveSeconds", "Run", "ids", "load", "make", "parameters", "run"]
@@ -41,7 +41,7 @@ def load(agent_id: str) -> Any:
     if not isinstance(agent_id, str) or agent_id not in _TABLE:
         near = get_close_matches(str(agent_id), _TABLE, 1)
         hint = f" (did you mean {near[0]}?)" if near else ""
-        raise InputError(f"there is no agent {agent_id!r}{hint}; the agents are {', '.join(_TABLE)}")
+        raise InputError(f"there is no agent {quoted(agent_id)}{hint}; the agents are {', '.join(_TABLE)}")
     module, name = _TABLE[agent_id]
     return getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
@@ -68,7 +68,7 @@ def make(agent_id: str, *, budget: Budget | int | None = None, **settings: Any) 
     for name in settings:
         if name not in known:
             listed = ", ".join(known) or "none"
-            raise InputError(f"agent {agent_id} has no parameter {name!r}; its parameters are {listed}")
+            raise InputError(f"agent {agent_id} has no parameter {quoted(name)}; its parameters are {listed}")
     allowance = Budget.of(budget)
     if allowance.limit is not None:
         settings = agent.fit(allowance.limit, allowance.count) | settings
@@ -112,5 +112,5 @@ def run(
     if settings:
         raise InputError(f"settings {', '.join(settings)} go with an id, not with an agent that is already made")
     if not callable(getattr(agent, "reset", None)) or not callable(getattr(agent, "act", None)):
-        raise InputError(f"an agent is an id or an object with reset and act, not {agent!r}")
+        raise InputError(f"an agent is an id or an object with reset and act, not {quoted(agent)}")
     return run_agent(agent, problem, Budget.of(budget), trials, max_moves, seed, clock)

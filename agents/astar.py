@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
 from rt_gym.budget import CHANGED, NO_PATH, UNLIMITED, WAIT
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel
 from rt_gym.search.astar import FOUND, INTERRUPTED, Buckets, begin_astar, make_buckets, resume_astar
 from rt_gym.search.space import BEST, Space, trace
@@ -64,7 +64,7 @@ class WeightedAStar(KernelAgent):
     def __init__(self, weight: float = 1.5, tie: str = "first") -> None:
         super().__init__(tie)
         if isinstance(weight, bool) or not isinstance(weight, Real) or not 1 <= weight <= 1000:
-            raise InputError(f"weight must be a number from 1 to 1000, not {weight!r}")
+            raise InputError(f"weight must be a number from 1 to 1000, not {quoted(weight)}")
         self.weight: Fraction = Fraction(float(weight)).limit_denominator(1000)
 
     @classmethod

@@ -29,7 +29,7 @@ from rt_gym.budget import (
 )
 from rt_gym.clock import start_clock, time_move
 from rt_gym.cost import to_float, to_floats
-from rt_gym.errors import InputError, checked_seed
+from rt_gym.errors import InputError, checked_seed, quoted
 from rt_gym.grid import Position, fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.space import BEST, NONE, SIZE, Space
@@ -134,7 +134,7 @@ class KernelAgent:
 
     def __init__(self, tie: str = "first") -> None:
         if tie not in ("first", "random"):
-            raise InputError(f'tie must be "first" or "random", not {tie!r}')
+            raise InputError(f'tie must be "first" or "random", not {quoted(tie)}')
         self.tie = tie
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None

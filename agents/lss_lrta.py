@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
 from rt_gym.budget import CUT, NO_PATH
-from rt_gym.errors import InputError, whole
+from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
@@ -64,7 +64,7 @@ class LSSLRTA(KernelAgent):
         super().__init__(tie)
         self.lookahead = whole("lookahead", lookahead, 1, MAX_CELLS)
         if commit not in ("all", "one"):
-            raise InputError(f'commit must be "all" or "one", not {commit!r}')
+            raise InputError(f'commit must be "all" or "one", not {quoted(commit)}')
         self.commit = commit
 
     @classmethod

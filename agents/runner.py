@@ -10,7 +10,7 @@ from agents.record import MoveSeconds, Run, total
 from rt_gym import budget as meter
 from rt_gym.budget import OVERRUN, STAY, STUCK, Budget
 from rt_gym.clock import LONGEST, TOTAL, quantile, start_clock, time_move
-from rt_gym.errors import BudgetExceeded, InputError, checked_seed, whole
+from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.grid import h0
 from rt_gym.jit import kernel
 from rt_gym.problem import Problem
@@ -58,7 +58,7 @@ def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: f
         end = _act_trial(agent, world, max_moves)
     seconds = time.perf_counter() - began
     if end == OVERRUN and world.budget.on_overrun == "raise":
-        raise BudgetExceeded(world.overrun_message())
+        raise BudgetExceeded(f"move {world.view.moves + 1} {world.excess}")
     return _record(agent, world, end, seconds, precompute_seconds)
 
 
@@ -80,7 +80,7 @@ def _act_trial(agent: Agent, world: World, max_moves: int) -> int:
 def _checked(action: Any, world: World) -> int:
     actions = world.problem.grid.actions
     if not isinstance(action, (int, np.integer)) or not STAY <= action < actions:
-        raise InputError(f"an action must be a direction from 0 to {actions - 1} or STAY, not {action!r}")
+        raise InputError(f"an action must be a direction from 0 to {actions - 1} or STAY, not {quoted(action)}")
     return int(action)
 
 

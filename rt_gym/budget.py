@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym import clock
-from rt_gym.errors import InputError, whole
+from rt_gym.errors import InputError, quoted, whole
 from rt_gym.jit import kernel
 
 UNLIMITED = 1 << 62
@@ -216,11 +216,11 @@ class Budget:
         if self.limit is not None:
             whole("budget", self.limit, 1)
         if self.count not in ("expansions", "scans"):
-            raise InputError(f'count must be "expansions" or "scans", not {self.count!r}')
+            raise InputError(f'count must be "expansions" or "scans", not {quoted(self.count)}')
         if self.on_overrun not in ("truncate", "raise", "idle"):
-            raise InputError(f'on_overrun must be "truncate", "raise" or "idle", not {self.on_overrun!r}')
+            raise InputError(f'on_overrun must be "truncate", "raise" or "idle", not {quoted(self.on_overrun)}')
         if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds < float("inf")):
-            raise InputError(f"seconds must be a positive number or None, not {self.seconds!r}")
+            raise InputError(f"seconds must be a positive number or None, not {quoted(self.seconds)}")
 
     @classmethod
     def of(cls, value: "Budget | int | None") -> "Budget":

@@ -1,5 +1,6 @@
 """The two errors that callers may want to catch, and the checks that every room makes of its numbers."""
 
+import reprlib
 from numbers import Integral
 from typing import Any
 
@@ -12,11 +13,16 @@ class BudgetExceeded(RuntimeError):
     """An agent used more than its budget for one move and ``on_overrun="raise"`` was asked for."""
 
 
+def quoted(value: Any) -> str:
+    """Return a value for a message: short, and on one line."""
+    return " ".join(reprlib.repr(value).split())
+
+
 def whole(name: str, value: Any, low: int, high: int = (1 << 62)) -> int:
     """Return a parameter that must be a whole number within a range."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         span = f"of at least {low}" if high == 1 << 62 else f"from {low} to {high}"
-        raise InputError(f"{name} must be a whole number {span}, not {value!r}")
+        raise InputError(f"{name} must be a whole number {span}, not {quoted(value)}")
     return int(value)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rt_gym.cost import DIAGONAL, STRAIGHT, to_float
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel
 
 DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
@@ -196,11 +196,11 @@ class Grid:
         if (height + 2) * (width + 2) > MAX_CELLS:
             raise InputError(f"a grid of {width} x {height} is too large: with its border at most {MAX_CELLS} cells")
         if connectivity not in (4, 8):
-            raise InputError(f"connectivity must be 4 or 8, not {connectivity!r}")
+            raise InputError(f"connectivity must be 4 or 8, not {quoted(connectivity)}")
         if cost not in ("octile", "unit"):
-            raise InputError(f'cost must be "octile" or "unit", not {cost!r}')
+            raise InputError(f'cost must be "octile" or "unit", not {quoted(cost)}')
         if corner not in CORNERS:
-            raise InputError(f'corner must be "strict", "one" or "free", not {corner!r}')
+            raise InputError(f'corner must be "strict", "one" or "free", not {quoted(corner)}')
         self.passable: NDArray[np.bool_] = array.astype(bool)
         self.passable.flags.writeable = False
         self.width, self.height = int(width), int(height)

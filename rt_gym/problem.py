@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rt_gym.cost import INF, to_float
-from rt_gym.errors import InputError, whole
+from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid, Position
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Problem:
         except (TypeError, ValueError, OverflowError):
             exact = False
         if not exact:
-            raise InputError(f"{role} must be a pair of whole numbers (x, y), not {value!r}")
+            raise InputError(f"{role} must be a pair of whole numbers (x, y), not {quoted(value)}")
         if not self.grid.contains((x, y)):
             raise InputError(f"{role} {(x, y)} lies outside the map of {self.grid.width} x {self.grid.height}")
         return x, y
@@ -80,13 +80,15 @@ class Problem:
             raise InputError(f"{role} {(x, y)} is a blocked cell")
         return x, y
 
-    def _schedule(self, changes: Iterable[Any]) -> tuple[Change, ...]:
+    def _schedule(self, changes: Any) -> tuple[Change, ...]:
+        if not isinstance(changes, Iterable):
+            raise InputError(f"changes must be a list of (time, (x, y), free), not {quoted(changes)}")
         schedule = []
         for entry in changes:
             try:
                 time, position, free = entry
             except (TypeError, ValueError):
-                raise InputError(f"a change must be (time, (x, y), free), not {entry!r}") from None
+                raise InputError(f"a change must be (time, (x, y), free), not {quoted(entry)}") from None
             when = whole("the time of a change", time, 0)
             schedule.append(Change(when, self._position("change at", position), bool(free)))
         return tuple(sorted(schedule, key=lambda change: change.time))

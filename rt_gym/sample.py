@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 
 from rt_gym.cost import INF, to_floats
-from rt_gym.errors import InputError, checked_seed, whole
+from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
 from rt_gym.search.distance import exact_distances
@@ -31,7 +31,9 @@ def sample_problems(
     """
     whole("count", count, 0)
     if not (isinstance(low, Real) and isinstance(high, Real) and 0 <= low <= high):
-        raise InputError(f"the range of optimal costs must rise from 0 or more, not from {low!r} to {high!r}")
+        raise InputError(
+            f"the range of optimal costs must rise from 0 or more, not from {quoted(low)} to {quoted(high)}"
+        )
     stream = _problems(grid, low, high, seed, vision)
     return [next(stream) for _ in range(count)]
 

@@ -301,16 +301,17 @@ class World:
         if self.view.meter.overrun:
             self.trip.tally[OVERRUNS] += 1
             if self.budget.on_overrun == "raise":
-                raise BudgetExceeded(self.overrun_message())
+                raise BudgetExceeded(f"move {self.view.moves + 1} {self.excess}")
             if self.budget.on_overrun == "truncate":
                 return False
             direction = STAY
         advance(self._truth, self.terrain, self.trip, direction)
         return True
 
-    def overrun_message(self) -> str:
-        """Say which move could not be made within which budget."""
-        return f"move {self.view.moves + 1} needs more than its budget of {self.budget.limit} {self.budget.count}"
+    @property
+    def excess(self) -> str:
+        """How to say that a move could not be made within its budget."""
+        return f"needs more than its budget of {self.budget.limit} {self.budget.count}"
 
     def run_kernel(self, kernel_run: Any, memory: Any, max_moves: int) -> int:
         """Run a whole trial inside a bound kernel (see ``agents.base``) and return why it ended."""

@@ -22,7 +22,7 @@ from rt_gym.envs.episode import (
     step_episode,
 )
 from rt_gym.envs.settings import PathSettings
-from rt_gym.errors import BudgetExceeded, InputError, checked_seed, whole
+from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.features import Track, make_track
 from rt_gym.grid import Grid, Terrain
 from rt_gym.jit import kernel
@@ -90,10 +90,14 @@ class RTPathEnv(gym.Env[Any, Any]):
         **settings: Any,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise InputError(f"render_mode must be one of {self.metadata['render_modes']} or None, not {render_mode!r}")
+            raise InputError(
+                f"render_mode must be one of {self.metadata['render_modes']} or None, not {quoted(render_mode)}"
+            )
         self.settings = PathSettings(**settings)
         self.budget = Budget.of(budget)
-        self.render_mode, self.render_size, self.zoom = render_mode, render_size, zoom
+        self.render_mode, self.render_size, self.zoom = render_mode, _size(render_size), zoom
+        if zoom is not None:
+            whole("zoom", zoom, 1)
         self.action_space = self.settings.action_space()
         self.observation_space = self.settings.observation_space()
         self._terms = self.settings.terms()
@@ -117,7 +121,7 @@ class RTPathEnv(gym.Env[Any, Any]):
         super().reset(seed=checked_seed(seed))
         if seed is not None:
             self._random = seeded(seed)
-        problem = self._choose(options or {})
+        problem = self._choose({} if options is None else options)
         world = self._enter(problem)
         out = np.empty(self.settings.size, np.float32)
         reset_kernel(world.terrain, _NO_WALL, world.trip, self._track, self._terms, world.view.goal_cell, out)
@@ -130,6 +134,7 @@ class RTPathEnv(gym.Env[Any, Any]):
             "map": problem.grid.name,
             "optimal": problem.optimal,
         }
+        self._returned = time.perf_counter()
         return self.settings.named(out), info
 
     def _enter(self, problem: Problem) -> World:
@@ -147,13 +152,12 @@ class RTPathEnv(gym.Env[Any, Any]):
         self._arrays = (*world._truth, *world.terrain, _NO_WALL, *world.trip, *self._track, *self._terms)
         self._goal = world.view.goal_cell
         self._over = False
-        self._returned = time.perf_counter()
         return world
 
     def _choose(self, options: dict[str, Any]) -> Problem:
         known = {"problem", "index", "map", "start", "goal"}
         if not isinstance(options, dict) or not set(options) <= known:
-            raise InputError(f"options may hold {', '.join(sorted(known))}, not {options!r}")
+            raise InputError(f"options may hold {', '.join(sorted(known))}, not {quoted(options)}")
         pool, grids = self.settings.pool, self.settings.grids
         if "problem" in options:
             return self._admitted(options["problem"])
@@ -163,7 +167,7 @@ class RTPathEnv(gym.Env[Any, Any]):
             raise InputError("options must hold both start and goal, or none of them")
         if "start" in options:
             grid = grids[_index("map", options.get("map", 0), len(grids))]
-            return Problem(grid, options["start"], options["goal"], pool[0].vision)
+            return Problem(grid, options["start"], options["goal"], self.settings.vision, self.settings.changes)
         if "map" in options:
             grid = grids[_index("map", options["map"], len(grids))]
             pool = [problem for problem in pool if problem.grid is grid]
@@ -171,7 +175,7 @@ class RTPathEnv(gym.Env[Any, Any]):
 
     def _admitted(self, problem: Any) -> Problem:
         if not isinstance(problem, Problem):
-            raise InputError(f"options['problem'] must be a Problem, not {problem!r}")
+            raise InputError(f"options['problem'] must be a Problem, not {quoted(problem)}")
         first, grid = self.settings.grids[0], problem.grid
         if (grid.connectivity, grid.cost) != (first.connectivity, first.cost):
             raise InputError("options['problem'] has another connectivity or cost model than this environment")
@@ -190,7 +194,8 @@ class RTPathEnv(gym.Env[Any, Any]):
         out = np.empty(self.settings.size, np.float32)
         reward, flags, expansions, scans, bits = step_kernel(*self._arrays, self._goal, direction, self._unit, out)
         if flags & OVERRAN and self.budget.on_overrun == "raise":
-            raise BudgetExceeded(self._world.overrun_message())
+            excess = f"took more than {self.budget.seconds} seconds" if late else self._world.excess
+            raise BudgetExceeded(f"move {self.view.moves + 1} {excess}")
         terminated, truncated = flags & TERMINATED != 0, flags & TRUNCATED != 0
         self._over = terminated or truncated
         info = {
@@ -213,7 +218,7 @@ class RTPathEnv(gym.Env[Any, Any]):
         except TypeError:
             value = actions
         if not STAY <= value < actions:
-            raise InputError(f"action must be a whole number from 0 to {actions - 1} or STAY, not {action!r}")
+            raise InputError(f"action must be a whole number from 0 to {actions - 1} or STAY, not {quoted(action)}")
         return STAY if value == self.settings.directions else value
 
     # What agents and learners ask for
@@ -269,6 +274,9 @@ class RTPathEnv(gym.Env[Any, Any]):
             caption=f"{grid.name}  move {moves}",
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_window": None}  # a copy opens a window of its own
+
     def close(self) -> None:
         """Close the window, if there is one."""
         if self._window is not None:
@@ -278,3 +286,11 @@ class RTPathEnv(gym.Env[Any, Any]):
 
 def _index(name: str, value: Any, count: int) -> int:
     return whole(f"options[{name!r}]", value, 0, count - 1)
+
+
+def _size(render_size: Any) -> tuple[int, int]:
+    try:
+        width, height = render_size
+    except (TypeError, ValueError):
+        raise InputError(f"render_size must be a pair of numbers of pixels, not {quoted(render_size)}") from None
+    return whole("render_size", width, 16, 4096), whole("render_size", height, 16, 4096)

@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from rt_gym.budget import Budget
 from rt_gym.envs.batch import (
     DISABLED,
     NEXT_STEP,
@@ -22,7 +23,7 @@ from rt_gym.envs.batch import (
 )
 from rt_gym.envs.path import seeded
 from rt_gym.envs.settings import PathSettings
-from rt_gym.errors import InputError, checked_seed, whole
+from rt_gym.errors import InputError, checked_seed, quoted, whole
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -38,6 +39,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         num_envs: how many episodes run side by side.
         autoreset_mode: when an ended episode is followed by the next.
         render_mode: accepted as None only; draw single environments instead.
+        max_episode_steps: another name for ``max_moves``, the one that Gymnasium knows.
         settings: the same as the single environment's (``rt_gym.envs.settings.PathSettings``).
     """
 
@@ -48,15 +50,18 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         num_envs: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        max_episode_steps: int | None = None,
         **settings: Any,
     ) -> None:
         if render_mode is not None:
             raise InputError("a batched environment does not render; make a single one for that")
-        settings.pop("budget", None)
+        Budget.of(settings.pop("budget", None))
+        if max_episode_steps is not None:
+            settings["max_moves"] = whole("max_episode_steps", max_episode_steps, 1)
         self.num_envs = whole("num_envs", num_envs, 1, 1_000_000)
         self.settings = PathSettings(**settings)
         self.render_mode = None
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self._actions = self.settings.directions + self.settings.stay
         self.single_action_space = self.settings.action_space()
@@ -80,7 +85,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin new episodes: all of them, or those of ``options["reset_mask"]``."""
-        chosen = self._chosen(options or {})
+        chosen = self._chosen({} if options is None else options)
         for i, one in enumerate(self._seeds(seed)):
             if chosen[i] and (one is not None or not self._begun):
                 self._episodes.random[i] = seeded(checked_seed(one))[0]
@@ -91,10 +96,12 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _chosen(self, options: dict[str, Any]) -> NDArray[np.bool_]:
         if not isinstance(options, dict) or not set(options) <= {"reset_mask"}:
-            raise InputError(f"options of a batched environment may hold reset_mask, not {options!r}")
+            raise InputError(f"options of a batched environment may hold reset_mask, not {quoted(options)}")
         chosen = options.get("reset_mask", np.ones(self.num_envs, np.bool_))
         if not isinstance(chosen, np.ndarray) or chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
-            raise InputError(f"options['reset_mask'] must be an array of {self.num_envs} booleans, not {chosen!r}")
+            raise InputError(
+                f"options['reset_mask'] must be an array of {self.num_envs} booleans, not {quoted(chosen)}"
+            )
         if not self._begun and not chosen.all():
             raise gym.error.ResetNeeded("the first reset must begin all episodes")
         return chosen
@@ -102,7 +109,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
     def _seeds(self, seed: Any) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, (list, tuple, np.ndarray)):
+        if isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
             if len(seed) != self.num_envs:
                 raise InputError(f"there must be one seed per episode, {self.num_envs}, not {len(seed)}")
             return list(seed)
@@ -120,7 +127,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         wrong = step_all(*self._state, self._whole(actions), self._actions, self._still, mode, results)
         if wrong >= 0:
             raise InputError(
-                f"actions must lie from 0 to {self._actions - 1}, not {actions[wrong]!r} as for episode {wrong}"
+                f"actions must lie from 0 to {self._actions - 1}, not {quoted(actions[wrong])} as for episode {wrong}"
             )
         info: dict[str, Any] = {
             "action_mask": self._masks.take(results.bits, axis=0),
@@ -131,9 +138,12 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info
 
     def _whole(self, actions: Any) -> NDArray[np.int64]:
-        array = np.asarray(actions)
+        try:
+            array = np.asarray(actions)
+        except ValueError:
+            array = np.empty(0)
         if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
-            raise InputError(f"actions must be {self.num_envs} whole numbers, not {actions!r}")
+            raise InputError(f"actions must be {self.num_envs} whole numbers, not {quoted(actions)}")
         return array.astype(np.int64, copy=False)
 
     def _final(self, last: NDArray[np.float32], over: NDArray[np.bool_]) -> dict[str, Any]:
@@ -142,3 +152,11 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         for i in np.flatnonzero(over):
             final[i] = self.settings.named(last[i].copy())
         return {"final_obs": final, "_final_obs": over}
+
+
+def _mode(value: Any) -> AutoresetMode:
+    try:
+        return AutoresetMode(value)
+    except ValueError:
+        known = ", ".join(mode.value for mode in AutoresetMode)
+        raise InputError(f"autoreset_mode must be one of {known}, not {quoted(value)}") from None

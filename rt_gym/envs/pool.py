@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rt_gym.errors import InputError, checked_seed, whole
+from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.maps import load_map, load_scenarios
 from rt_gym.maps.generate import generate
@@ -30,15 +30,17 @@ def make_grids(source: Source | Sequence[Source]) -> list[Grid]:
         return _generated(dict(source))
     if isinstance(source, Sequence) and source:
         return [grid for part in source for grid in make_grids(part)]
-    raise InputError(f"map must be a name, a path, a Grid, a generator or a list of these, not {source!r}")
+    raise InputError(f"map must be a name, a path, a Grid, a generator or a list of these, not {quoted(source)}")
 
 
 def _generated(parameters: dict[str, Any]) -> list[Grid]:
+    if not all(isinstance(name, str) for name in parameters):
+        raise InputError(f"the parameters of a map generator must have names, not {quoted(list(parameters))}")
     family = parameters.pop("family", None)
     count = whole("count", parameters.pop("count", 1), 1, 100_000)
     seed = whole("seed", parameters.pop("seed", 0), 0)
     if not isinstance(family, str):
-        raise InputError(f'a map generator needs a "family", not {family!r}')
+        raise InputError(f'a map generator needs a "family", not {quoted(family)}')
     return [generate(family, **parameters, seed=seed + k) for k in range(count)]
 
 
@@ -64,6 +66,8 @@ def make_pool(
     """
     if isinstance(problems, Sequence) and not isinstance(problems, str):
         return _checked(list(problems))
+    if problems is not None and not isinstance(problems, (str, Path)):
+        raise InputError(f"problems must be a list of Problem or the path of a scenario file, not {quoted(problems)}")
     grids = make_grids(source)
     if problems is not None:
         if len(grids) != 1:
@@ -71,11 +75,11 @@ def make_pool(
         return _checked([_scenario(grids[0], entry, vision, changes) for entry in load_scenarios(problems)])
     low, high = optimal
     each = -(-whole("pool", size, 1, 1_000_000) // len(grids))
-    first = checked_seed(seed) or 0
+    first = whole("pool_seed", seed, 0)
     pool = [
         problem for k, grid in enumerate(grids) for problem in sample_problems(grid, each, low, high, first + k, vision)
     ]
-    return _checked([_changing(problem, changes) for problem in pool] if changes else pool)
+    return _checked([replace(problem, changes=changes) for problem in pool] if changes else pool)
 
 
 def _scenario(grid: Grid, entry: Any, vision: int | None, changes: Any) -> Problem:
@@ -85,16 +89,14 @@ def _scenario(grid: Grid, entry: Any, vision: int | None, changes: Any) -> Probl
     return Problem(grid, entry.start, entry.goal, vision, changes)
 
 
-def _changing(problem: Problem, changes: Any) -> Problem:
-    return replace(problem, changes=changes)
-
-
 def _checked(pool: list[Problem]) -> list[Problem]:
     if not pool:
         raise InputError("there are no problems to choose from")
     for problem in pool:
         if not isinstance(problem, Problem):
-            raise InputError(f"problems must be a list of Problem or the path of a scenario file, not {problem!r}")
+            raise InputError(
+                f"problems must be a list of Problem or the path of a scenario file, not {quoted(problem)}"
+            )
     rules = {(problem.grid.connectivity, problem.grid.cost) for problem in pool}
     if len(rules) > 1:
         raise InputError("all maps of an environment must share their connectivity and their cost model")

@@ -1,6 +1,7 @@
 """The arguments that the single and the batched path environments share, checked once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from rt_gym.cost import SQRT2
 from rt_gym.envs.episode import PARTS, WINDOW, Terms
 from rt_gym.envs.pool import Source, make_pool
-from rt_gym.errors import InputError, whole
+from rt_gym.errors import InputError, quoted, whole
 from rt_gym.problem import Problem
 from rt_gym.world import sight
 
@@ -57,16 +58,17 @@ class PathSettings:
         max_moves: int = 10_000,
     ) -> None:
         if observation not in ("box", "dict"):
-            raise InputError(f'observation must be "box" or "dict", not {observation!r}')
+            raise InputError(f'observation must be "box" or "dict", not {quoted(observation)}')
         if reward not in ("cost", "normalised"):
-            raise InputError(f'reward must be "cost" or "normalised", not {reward!r}')
+            raise InputError(f'reward must be "cost" or "normalised", not {quoted(reward)}')
         if whole("window", window, 1, 255) % 2 == 0:
-            raise InputError(f"window must be odd, not {window!r}")
+            raise InputError(f"window must be odd, not {quoted(window)}")
         self.observation, self.window, self.history = observation, window, whole("history", history, 1, 10_000)
         self.normalised, self.stay = reward == "normalised", bool(stay)
         self.price, self.discount = _number("price", price, 0.0, 1e9), _number("shaping", shaping or 0.0, 0.0, 1.0)
         self.max_moves = whole("max_moves", max_moves, 1, 10**9)
-        self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, changes)
+        self.vision, self.changes = vision, tuple(changes) if isinstance(changes, Iterable) else changes
+        self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, self.changes)
         self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
         self.fog = any(problem.vision is not None for problem in self.pool)
         self.private = any(sight(problem) != 0 for problem in self.pool)  # an episode changes what it knows of the map
@@ -130,14 +132,14 @@ class PathSettings:
 
 
 def _number(name: str, value: Any, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not low <= value <= high:
-        raise InputError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
+        raise InputError(f"{name} must be a number from {low:g} to {high:g}, not {quoted(value)}")
     return float(value)
 
 
 def _range(optimal: Any) -> tuple[float, float]:
     try:
         low, high = (float(bound) for bound in optimal)
-    except (TypeError, ValueError):
-        raise InputError(f"optimal must be a pair of numbers, not {optimal!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"optimal must be a pair of numbers, not {quoted(optimal)}") from None
     return low, high

@@ -46,7 +46,7 @@ class TestRecord:
         assert run.max_expansions == run.first_move_expansions == 4
 
     def test_suboptimality_and_scrubbing_of_a_detour(self) -> None:
-        # Depth 2 goes back once, (2,2) (1,2) (0,2) (1,2) (0,2) and on: 12 moves, 13 visits of 11 cells (see the traces).
+        # Depth 2 goes back once, (2,2) (1,2) (0,2) (1,2) (0,2) and on: 12 moves, 13 visits of 11 cells (see traces).
         run = agents.run("lrta", HORSESHOE, depth=2)
         assert (run.moves, run.optimal, run.suboptimality) == (12, 10.0, 1.2)
         assert run.scrubbing == 13 / 11

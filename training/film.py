@@ -1,0 +1,167 @@
+"""Films and pictures of a run: frames in, one whole file out, with bounded memory."""
+
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.errors import InputError
+from rt_gym.files import atomic_write, read_bytes, shown
+from rt_gym.render.caption import STRIP
+
+Image = NDArray[np.uint8]
+
+_LONGEST = 640  # pixels of a frame's longer side, without the caption
+_SHORTEST = (320, 160)  # width and height that leave room for a caption
+_BLOCK = 16  # video codecs want whole blocks
+_LAST = 2.0  # seconds for which the last frame stays
+
+
+def frame_size(columns: int, rows: int) -> tuple[int, int]:
+    """Return the width and the height of a frame that shows so many cells, each as large as a whole number allows."""
+    side = max(1, _LONGEST // max(columns, rows))
+    sizes = (min(columns * side, _LONGEST), min(rows * side, _LONGEST) + STRIP)
+    width, height = (-(-max(size, least) // _BLOCK) * _BLOCK for size, least in zip(sizes, _SHORTEST, strict=True))
+    return width, height
+
+
+class Film:
+    """A file that grows frame by frame and is written at the end, all at once.
+
+    Attributes:
+        path: where it is written.
+        most: how many frames it takes; whoever makes them leaves some out if there would be more.
+    """
+
+    most = 1
+
+    def __init__(self, path: Path, fps: float) -> None:
+        self.path, self.fps = path, fps
+
+    def stride(self, moves: int, every: int) -> int:
+        """Return the smallest multiple of ``every`` that keeps the frames of so many moves within bounds."""
+        return every * max(1, -(-moves // (every * max(1, self.most - 1))))
+
+    def add(self, image: Image) -> None:
+        """Take the next frame."""
+        raise NotImplementedError
+
+    def data(self) -> bytes:
+        """Return the whole file."""
+        raise NotImplementedError
+
+    def write(self) -> None:
+        """Write the file."""
+        atomic_write(self.path, self.data())
+
+    def close(self) -> None:
+        """Let go of whatever was opened, whether or not the file was written."""
+
+
+class Picture(Film):
+    """A PNG of the last frame."""
+
+    def add(self, image: Image) -> None:
+        """Take the next frame in place of the last."""
+        self._image = image
+
+    def data(self) -> bytes:
+        """Return the picture."""
+        from PIL import Image as pillow
+
+        buffer = io.BytesIO()
+        pillow.fromarray(self._image).save(buffer, "PNG")
+        return buffer.getvalue()
+
+
+class Gif(Film):
+    """An animated GIF that repeats for ever. Its frames are kept in memory, a byte for each pixel."""
+
+    most = 300
+
+    def __init__(self, path: Path, fps: float) -> None:
+        super().__init__(path, fps)
+        self._frames: list[Any] = []
+
+    def add(self, image: Image) -> None:
+        """Take the next frame."""
+        from PIL import Image as pillow
+
+        self._frames.append(pillow.fromarray(image).quantize(256, dither=pillow.Dither.NONE))
+
+    def data(self) -> bytes:
+        """Return the animation."""
+        first, *rest = self._frames
+        times = [round(1000 / self.fps)] * len(rest) + [round(1000 * _LAST)]
+        buffer = io.BytesIO()
+        first.save(buffer, "GIF", save_all=True, append_images=rest, duration=times, loop=0)
+        return buffer.getvalue()
+
+
+class Video(Film):
+    """An MP4, encoded while frames come in, by the encoder that imageio-ffmpeg brings."""
+
+    most = 3000
+
+    def __init__(self, path: Path, fps: float) -> None:
+        super().__init__(path, fps)
+        try:
+            import imageio_ffmpeg
+
+            imageio_ffmpeg.get_ffmpeg_exe()
+        except (ImportError, RuntimeError):
+            raise InputError(
+                f'{shown(path)}: a video needs imageio-ffmpeg, which is not installed; pip install "rt_gym[video]"'
+                " brings it"
+            ) from None
+        self._folder = tempfile.TemporaryDirectory(prefix="rt-gym-")
+        self._name = os.path.join(self._folder.name, "film.mp4")
+        self._encoder: Any = None
+
+    def add(self, image: Image) -> None:
+        """Encode the next frame."""
+        if self._encoder is None:
+            from imageio_ffmpeg import write_frames
+
+            height, width = image.shape[:2]
+            self._encoder = write_frames(self._name, (width, height), fps=self.fps, quality=8)
+            self._encoder.send(None)
+        self._last = np.ascontiguousarray(image)
+        self._encoder.send(self._last)
+
+    def data(self) -> bytes:
+        """Return the video."""
+        for _ in range(round(_LAST * self.fps)):
+            self._encoder.send(self._last)
+        self._encoder.close()
+        return read_bytes(self._name, 1 << 30)
+
+    def close(self) -> None:
+        """Stop the encoder and throw its file away."""
+        if self._encoder is not None:
+            self._encoder.close()
+        self._folder.cleanup()
+
+
+_KINDS: dict[str, type[Film]] = {".gif": Gif, ".mp4": Video, ".png": Picture}
+
+
+def open_film(path: Path, fps: float) -> Film:
+    """Return a film for a file, after making sure that it can be written; nothing is written yet.
+
+    Raises:
+        InputError: for an unknown ending, a place that cannot be written to, or a missing encoder.
+    """
+    kind = _KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise InputError(f"{shown(path)}: a run is saved to a path that ends in {', '.join(_KINDS)}")
+    folder = path.resolve().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{shown(path)}: cannot be written, because its folder is missing or protected")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{shown(path)}: is not a regular file")
+    return kind(path, fps)

@@ -1,0 +1,160 @@
+"""One run, moment by moment: an agent acts in a world, and every moment can be drawn."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import Agent
+from agents.base import Decision
+from rt_gym import Budget, Problem, World
+from rt_gym.budget import DIAGONALS, STRAIGHTS
+from rt_gym.cost import to_float
+from rt_gym.grid import Position
+from rt_gym.render import Scene
+from rt_gym.render.pane import make_pane
+from rt_gym.render.scene import GRID_LAYERS
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The agent has decided on a move and not made it yet, or the run is over.
+
+    Attributes:
+        moves: how many moves have been made.
+        position: where the agent stands.
+        cost: what the moves made have cost.
+        action: what it has decided; None when the run is over.
+        decision: why; None when the run is over, and for an agent that does not explain itself.
+        expansions, scans: the work of this decision.
+        outcome: None, or how the run ended: ``"goal"``, ``"out of moves"``, ``"no path"`` or ``"overrun"``.
+    """
+
+    moves: int
+    position: Position
+    cost: float
+    action: int | None
+    decision: Decision | None
+    expansions: int
+    scans: int
+    outcome: str | None = None
+
+    def due(self, every: int) -> bool:
+        """Whether this is one of every so many moments, or the last."""
+        return self.outcome is not None or self.moves % every == 0
+
+
+class Playback:
+    """A trial that is walked as slowly as somebody asks for its moments; the same as ``agents.run``, move for move.
+
+    Args:
+        agent: any object with ``reset`` and ``act``; one with ``explain`` tells why.
+        problem: what to solve.
+        budget: the limit per move.
+        max_moves: how many moves there may be.
+        seed: for the agent.
+    """
+
+    def __init__(
+        self, agent: Agent, problem: Problem, budget: Budget | int | None, max_moves: int, seed: int | None = 0
+    ) -> None:
+        self.agent, self.problem, self.max_moves = agent, problem, max_moves
+        self.world = World(problem, budget, max_moves, log=problem.grid.terrain.free.size)
+        agent.reset(self.world.view, seed)
+        self._searched = np.empty((0, 2), np.int32)
+
+    def moments(self) -> Iterator[Moment]:
+        """Yield every decision before it is carried out, then the end. The world goes on when the next is asked for."""
+        world, view = self.world, self.world.view
+        while not world.done:
+            if view.moves >= self.max_moves:
+                yield self._moment(outcome="out of moves")
+                return
+            action = self.agent.act()
+            if view.meter.expansions and view.expanded.size:
+                self._searched = self.problem.grid.positions(view.expanded)
+            outcome = self._refusal()
+            if outcome:
+                yield self._moment(outcome=outcome)
+                return
+            yield self._moment(action)
+            world.step(action)
+        yield self._moment(outcome="goal")
+
+    def _refusal(self) -> str | None:
+        """Return why the decision that was just made ends the run, if it does."""
+        if self.world.view.meter.stuck:
+            return "no path"
+        overrun = self.world.view.meter.overrun and self.world.budget.on_overrun == "truncate"
+        return "overrun" if overrun else None
+
+    def _moment(self, action: int | None = None, outcome: str | None = None) -> Moment:
+        view, tally = self.world.view, self.world.trip.tally
+        explain = getattr(self.agent, "explain", None)
+        return Moment(
+            moves=view.moves,
+            position=view.position,
+            cost=int(tally[STRAIGHTS]) + int(tally[DIAGONALS]) * to_float(int(view.terrain.cost[-1])),
+            action=action,
+            decision=explain() if explain and action is not None else None,
+            expansions=view.meter.expansions,
+            scans=view.meter.scans,
+            outcome=outcome,
+        )
+
+    def scene(self, moment: Moment, caption: str = "") -> Scene:
+        """Return the picture of the moment that was yielded last. It holds until the next one is asked for.
+
+        The search of the last plan stays in view while the plan is followed, and what the plan heads for is marked.
+        """
+        view = self.world.view
+        return Scene(
+            passable=view.passable,
+            known=None if view.vision is None else view.known,
+            position=moment.position,
+            start=view.start,
+            goal=view.goal,
+            trail=self.problem.grid.positions(self.world.trip.path[: moment.moves + 1]),
+            layers=self._layers(moment),
+            caption=caption,
+        )
+
+    def _layers(self, moment: Moment) -> dict[str, Any]:
+        painter = self.world.view.painter
+        layers: dict[str, Any] = dict(painter()) if painter else {}
+        if len(self._searched):
+            layers["expanded"] = self._searched
+        target = moment.decision.target if moment.decision else None
+        if target is not None and target != self.problem.goal:
+            layers.setdefault("subgoals", [target])
+        return layers
+
+
+def close_up(scene: Scene, cells: int) -> Scene:
+    """Return the part of a scene that is at most ``cells`` wide and high, around the agent.
+
+    Start and goal are moved to the nearest edge where they are out of sight, and so show the way.
+    """
+    pane = make_pane(scene.passable.shape, scene.position, cells, cells, cells)
+    corner, last = np.array([pane.left, pane.top]), np.array([pane.columns - 1, pane.rows - 1])
+
+    def moved(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        return positions[pane.inside(positions)] - corner
+
+    def edged(position: Position) -> Position:
+        x, y = np.clip(np.array(position) - corner, 0, last)
+        return int(x), int(y)
+
+    return Scene(
+        passable=pane.cut(scene.passable),
+        known=None if scene.known is None else pane.cut(scene.known),
+        position=edged(scene.position),
+        start=edged(scene.start),
+        goal=edged(scene.goal),
+        trail=moved(scene.trail),
+        layers={name: (pane.cut if name in GRID_LAYERS else moved)(layer) for name, layer in scene.layers.items()},
+        caption=scene.caption,
+        changed=moved(scene.changed),
+    )
