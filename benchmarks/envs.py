@@ -1,21 +1,26 @@
 """The environments beside Gymnasium's CartPole-v1, single and batched."""
 
-import os
-from collections.abc import Callable
+import resource
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import VectorEnv
-from measure import Row, alternate, arguments, at_least, at_most, heading, holds, print_rows, ratio
+from measure import Row, alternate, arguments, at_most, cpu_seconds, heading, print_rows, ratio
 
-import rt_gym
+from rt_gym import Grid, load_map
 
 STEPS = 20_000
-BATCHED_STEPS = 200
-RESETS = 1_000
-MILLION = 1_000_000
+BATCHED_STEPS = 200_000  # over all episodes of a batch
+RESETS = 500
+ENDURANCE = 1_000_000
+EPISODES = 16  # of the endurance run
+SMALL = "rooms-64"  # in fog every episode has maps of its own: 16,384 of 512 x 512 would fill most machines
+MEMORY = Path("/proc/self/statm")
+
+random = np.random.default_rng(0)
 
 
 def drive(env: gym.Env[Any, Any], actions: list[int]) -> None:
@@ -28,12 +33,119 @@ def drive(env: gym.Env[Any, Any], actions: list[int]) -> None:
             env.reset()
 
 
-def balance(env: gym.Env[Any, Any], steps: int) -> None:
-    """The same on CartPole, held upright so that it is seldom reset."""
-    stored = np.empty((steps, 4), np.float32)
-    observation, _ = env.reset(seed=0)
-    for k in range(steps):
-        observation, _, terminated, truncated, _ = env.step(int(observation[2] + observation[3] > 0))
-        stored[k] = observation
+def balance(cartpole: gym.Env[Any, Any]) -> None:
+    """Do the same with a pole that is kept upright, so that there are few resets."""
+    stored = np.empty((STEPS, 4), np.float32)
+    stored[0], _ = cartpole.reset(seed=0)
+    for k in range(1, STEPS):
+        stored[k], _, terminated, truncated, _ = cartpole.step(int(stored[k - 1, 2] + stored[k - 1, 3] > 0))
         if terminated or truncated:
-            observation, _ = env.reset()
+            stored[k], _ = cartpole.reset()
+
+
+def single(grid: Grid) -> list[Row]:
+    """One environment through gym.make with all its wrappers, and without."""
+    env, cartpole = gym.make("RTPath-v0", map=grid, window=11), gym.make("CartPole-v1")
+    moves, pushes = random.integers(8, size=STEPS).tolist(), random.integers(2, size=STEPS).tolist()
+    ours, theirs, upright, bare, their_bare = (
+        seconds / STEPS
+        for seconds in alternate(
+            partial(drive, env, moves),
+            partial(drive, cartpole, pushes),
+            partial(balance, cartpole),
+            partial(drive, env.unwrapped, moves),
+            partial(drive, cartpole.unwrapped, pushes),
+        )
+    )
+    return [
+        ratio("RTPath-v0, a step", ours, "CartPole", theirs, 1.5),
+        ratio("  CartPole kept upright", ours, "CartPole", upright, 1.5),
+        ratio("  without wrappers", bare, "CartPole", their_bare),
+    ]
+
+
+def resets(grid: Grid) -> list[Row]:
+    """Resets that choose from the prepared pool."""
+    ids = ("RTPath-v0", "RTPathFog-v0")
+    envs = [gym.make(env_id, map=grid, window=11) for env_id in ids]
+    times = alternate(*(partial(reset_often, env) for env in envs))
+    return [
+        at_most(f"{env_id}, a reset", "from its pool", seconds / RESETS * 1e6, 1000, "us")
+        for env_id, seconds in zip(ids, times, strict=True)
+    ]
+
+
+def reset_often(env: gym.Env[Any, Any]) -> None:
+    for _ in range(RESETS):
+        env.reset()
+
+
+def batch(env_id: str, count: int, **settings: Any) -> VectorEnv[Any, Any, Any]:
+    env = gym.make_vec(env_id, count, vectorization_mode="vector_entry_point", **settings)
+    env.reset(seed=0)
+    return env
+
+
+def drive_batch(env: VectorEnv[Any, Any, Any], store: bool, actions: Any) -> None:
+    stored = np.empty(env.observation_space.shape, np.float32)
+    for action in actions:
+        observation = env.step(action)[0]
+        if store:
+            stored[:] = observation
+
+
+def batched(env_id: str, count: int, grid: Grid, aim: float | None = None) -> list[Row]:
+    """A batch against CartPole's own batched version, with and without storing the observations."""
+    env, cartpole = batch(env_id, count, map=grid, window=11), batch("CartPole-v1", count)
+    steps = BATCHED_STEPS // count
+    moves, pushes = random.integers(8, size=(steps, count)), random.integers(2, size=(steps, count))
+    ours, theirs, ours_stored, theirs_stored = alternate(
+        partial(drive_batch, env, False, moves),
+        partial(drive_batch, cartpole, False, pushes),
+        partial(drive_batch, env, True, moves),
+        partial(drive_batch, cartpole, True, pushes),
+        repeats=9,
+    )
+    name = f"{env_id}, {count:,} episodes of {grid.width} x {grid.height}"
+    return [
+        ratio(f"{name}, stored", ours_stored / steps, "CartPole", theirs_stored / steps, aim),
+        ratio("  not stored", ours / steps, "CartPole", theirs / steps, aim),
+        Row("", "", f"{steps * count / ours / 1e6:.3g} million steps/s"),
+    ]
+
+
+def endurance() -> list[Row]:
+    """A million steps of a batch whose episodes are short, and the memory of the process before and after."""
+    env = batch("RTPathFog-v0", EPISODES, map=SMALL, max_moves=100)
+    actions = random.integers(8, size=(1000, EPISODES))
+    rounds = ENDURANCE // len(actions)
+    drive_batch(env, True, actions)
+    before = megabytes()
+    seconds = cpu_seconds(lambda: [drive_batch(env, True, actions) for _ in range(rounds)])
+    growth = megabytes() - before
+    what = f"RTPathFog-v0, {EPISODES} episodes, {ENDURANCE:,} steps of the batch"
+    if not MEMORY.exists():
+        return [Row(what, "this system does not tell its memory", "")]
+    return [at_most(what, f"{before:.1f} MB before, {seconds:.1f} s", growth, 1, "MB more")]
+
+
+def megabytes() -> float:
+    """Return the resident memory of this process, where the system tells it."""
+    return int(MEMORY.read_text().split()[1]) * resource.getpagesize() / 1e6 if MEMORY.exists() else 0.0
+
+
+def main() -> None:
+    grid = load_map(arguments(__doc__).parse_args().map)
+    heading(f"{__doc__} On {grid.name}.")
+    print_rows(single(grid) + resets(grid))
+    print_rows(
+        batched("RTPath-v0", 1024, grid, 1.0)
+        + batched("RTPathFog-v0", 1024, grid, 0.5)
+        + batched("RTPath-v0", 16_384, grid)
+        + batched("RTPathFog-v0", 16_384, load_map(SMALL))
+    )
+    print_rows(endurance())
+
+
+if __name__ == "__main__":
+    main()

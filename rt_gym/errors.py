@@ -14,8 +14,11 @@ class BudgetExceeded(RuntimeError):
 
 
 def quoted(value: Any) -> str:
-    """Return a value for a message: short, and on one line."""
-    return " ".join(reprlib.repr(value).split())
+    """Return a value for a message: short, and on one line, whatever its own ``repr`` does."""
+    try:
+        return " ".join(reprlib.repr(value).split())
+    except Exception:  # a number of more digits than Python prints, or a foreign object
+        return f"an unprintable {type(value).__name__}"
 
 
 def whole(name: str, value: Any, low: int, high: int = (1 << 62)) -> int:

@@ -190,11 +190,7 @@ def tolerance(length: float) -> float:
 
 
 def _problem(path: Path, grid: Grid, number: int, scenario: Scenario) -> Problem:
-    where = f"{shown(path)}, problem {number}"
-    if (scenario.width, scenario.height) != (grid.width, grid.height):
-        size = f"{scenario.width} x {scenario.height}"
-        raise InputError(f"{where}: is for a map of {size}, but the map beside it has {grid.width} x {grid.height}")
     try:
-        return Problem(grid, scenario.start, scenario.goal)
+        return scenario.on(grid)
     except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise InputError(f"{shown(path)}, problem {number}: {error}") from None

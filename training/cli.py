@@ -16,13 +16,14 @@ import typer
 from typer.core import TyperGroup
 
 from training import check_agents
-from training.commands import agents, bench, demo, maps
+from training.commands import agents, bench, demo, maps, play
 
 # name -> a function, or an app of further sub-commands
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "demo": demo.demo,
     "agents": agents.agents,
     "maps": maps.app,
+    "play": play.play,
     "bench": bench.bench,
 }
 

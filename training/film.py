@@ -159,9 +159,9 @@ def open_film(path: Path, fps: float) -> Film:
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
         raise InputError(f"{shown(path)}: a run is saved to a path that ends in {', '.join(_KINDS)}")
-    folder = path.resolve().parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{shown(path)}: cannot be written, because its folder is missing or protected")
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"{shown(path)}: is not a regular file")
     return kind(path, fps)

@@ -72,7 +72,7 @@ def make_pool(
     if problems is not None:
         if len(grids) != 1:
             raise InputError(f"a scenario file goes with one map, not with {len(grids)}")
-        return _checked([_scenario(grids[0], entry, vision, changes) for entry in load_scenarios(problems)])
+        return _checked([entry.on(grids[0], vision, changes) for entry in load_scenarios(problems)])
     low, high = optimal
     each = -(-whole("pool", size, 1, 1_000_000) // len(grids))
     first = whole("pool_seed", seed, 0)
@@ -80,13 +80,6 @@ def make_pool(
         problem for k, grid in enumerate(grids) for problem in sample_problems(grid, each, low, high, first + k, vision)
     ]
     return _checked([replace(problem, changes=changes) for problem in pool] if changes else pool)
-
-
-def _scenario(grid: Grid, entry: Any, vision: int | None, changes: Any) -> Problem:
-    if (entry.width, entry.height) != (grid.width, grid.height):
-        size = f"{entry.width} x {entry.height}"
-        raise InputError(f"the scenario is for a map of {size}, but the map is {grid.width} x {grid.height}")
-    return Problem(grid, entry.start, entry.goal, vision, changes)
 
 
 def _checked(pool: list[Problem]) -> list[Problem]:

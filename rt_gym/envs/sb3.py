@@ -83,7 +83,7 @@ class SB3VecEnv(VecEnv):
         self._lengths += 1
         over = terminated | truncated
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for i in np.flatnonzero(over):
+        for i in np.flatnonzero(over).tolist():
             infos[i] = self._ending(i, bool(terminated[i]), info["final_obs"][i])
         self._returns[over] = 0.0
         self._lengths[over] = 0

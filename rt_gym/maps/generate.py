@@ -5,8 +5,6 @@ whose last digit depends on the machine.
 """
 
 import inspect
-import operator
-import reprlib
 from collections.abc import Callable
 from math import isqrt
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import MAX_CELLS, Grid
 from rt_gym.maps import landscape
 from rt_gym.maps.passages import build_rooms, carve_maze
@@ -41,7 +39,7 @@ def maze_with_holes(size: int, holes: int, seed: int) -> Grid:
     cells = carve_maze(_odd(size), rng)
     inside = cells[1:-1, 1:-1]
     y, x = np.nonzero(~inside)
-    chosen = np.argsort(rng.random(y.size), kind="stable")[: _whole("holes", holes, 0, y.size)]
+    chosen = np.argsort(rng.random(y.size), kind="stable")[: whole("holes", holes, 0, y.size)]
     inside[y[chosen], x[chosen]] = True
     return _grid("maze-holes", cells, seed)
 
@@ -57,7 +55,7 @@ def rooms(width: int, height: int, room: int, doors: float, seed: int) -> Grid:
         seed: which of the possible maps.
     """
     width, height = _size(width, height, 3)
-    room, doors = _whole("room", room, 1, max(width, height)), _share("doors", doors)
+    room, doors = whole("room", room, 1, max(width, height)), _share("doors", doors)
     return _grid("rooms", build_rooms(width, height, room, doors, _rng(seed)), seed)
 
 
@@ -74,7 +72,7 @@ def caves(width: int, height: int, density: float, steps: int, seed: int) -> Gri
     width, height = _size(width, height, 3)
     rng, density = _rng(seed), _share("density", density)
     blocked = rng.random((height, width)) < density
-    for _ in range(_whole("steps", steps, 0, 100)):
+    for _ in range(whole("steps", steps, 0, 100)):
         blocked = landscape.around(blocked) >= 5
     free = landscape.without_specks(~blocked, _SMALLEST_CAVE)
     landscape.join_parts(free, 0, rng)
@@ -120,7 +118,7 @@ def generate(family: str, **parameters: Any) -> Grid:
         <Grid 'maze-31x31-s7' 31 x 31, 8 neighbours, octile, strict>
     """
     if family not in GENERATORS:
-        raise InputError(f"unknown map family {reprlib.repr(family)}, known are {', '.join(GENERATORS)}")
+        raise InputError(f"unknown map family {quoted(family)}, known are {', '.join(GENERATORS)}")
     make = GENERATORS[family]
     wanted = inspect.signature(make).parameters.keys()
     if parameters.keys() != wanted:
@@ -140,31 +138,21 @@ def _grid(family: str, cells: NDArray[np.bool_], seed: int) -> Grid:
 
 
 def _rng(seed: int) -> np.random.Generator:
-    return np.random.default_rng(_whole("seed", seed, 0, 2**63 - 1))
+    return np.random.default_rng(whole("seed", seed, 0, 2**63 - 1))
 
 
 def _size(width: int, height: int, least: int) -> tuple[int, int]:
-    width, height = _whole("width", width, least, MAX_CELLS), _whole("height", height, least, MAX_CELLS)
+    width, height = whole("width", width, least, MAX_CELLS), whole("height", height, least, MAX_CELLS)
     if problem := size_problem(width, height):
         raise InputError(f"width {width} and height {height} are refused: {problem}")
     return width, height
 
 
 def _odd(size: int) -> int:
-    size = _whole("size", size, 3, isqrt(MAX_CELLS) - 2)
+    size = whole("size", size, 3, isqrt(MAX_CELLS) - 2)
     if size % 2 == 0:
         raise InputError(f"size must be odd, not {size}")
     return size
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    try:
-        whole = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name} must be a whole number from {low} to {high}, not {reprlib.repr(value)}") from None
-    if not low <= whole <= high:
-        raise InputError(f"{name} must be a whole number from {low} to {high}")
-    return whole
 
 
 def _share(name: str, value: Any) -> float:

@@ -8,7 +8,6 @@ and ``@``.
 
 import math
 import re
-import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
@@ -18,10 +17,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, atomic_write, read_bytes, shown
 from rt_gym.grid import Grid, Position
 from rt_gym.maps.sizes import size_problem
+from rt_gym.problem import Problem
 
 _BLOCKED, _FREE, _UNKNOWN = 0, 1, 2
 _LETTERS = np.full(256, _UNKNOWN, np.uint8)
@@ -73,18 +73,18 @@ def _size(header: list[bytes], file: str) -> tuple[int, int]:
     """Return the width and height that the four lines before the first row declare."""
     lines = [_words(line) for line in header]
     if lines[0] != "type octile":
-        _refuse(file, 1, f"a map starts with 'type octile', not {reprlib.repr(lines[0])}")
+        _refuse(file, 1, f"a map starts with 'type octile', not {quoted(lines[0])}")
     sizes: dict[str, int] = {}
     for number, line in enumerate(lines[1:3], start=2):
         key, _, value = line.partition(" ")
         if key not in {"height", "width"} - sizes.keys() or not _WHOLE.fullmatch(value):
             wanted = " or ".join(f"'{key} N'" for key in ("height", "width") if key not in sizes)
-            _refuse(file, number, f"expected {wanted} with a whole number N, not {reprlib.repr(line)}")
+            _refuse(file, number, f"expected {wanted} with a whole number N, not {quoted(line)}")
         sizes[key] = int(value)
     if problem := size_problem(sizes["width"], sizes["height"]):
         _refuse(file, 3, problem)
     if lines[3] != "map":
-        _refuse(file, 4, f"expected 'map', not {reprlib.repr(lines[3])}")
+        _refuse(file, 4, f"expected 'map', not {quoted(lines[3])}")
     return sizes["width"], sizes["height"]
 
 
@@ -131,7 +131,7 @@ class Scenario:
     def __post_init__(self) -> None:
         name = self.map_name
         if not name or name != name.strip() or not name.isprintable():
-            raise InputError(f"a map name must be printable text without blanks around it, not {reprlib.repr(name)}")
+            raise InputError(f"a map name must be printable text without blanks around it, not {quoted(name)}")
         if problem := size_problem(self.width, self.height):
             raise InputError(problem)
         for key, (x, y) in (("start", self.start), ("goal", self.goal)):
@@ -141,6 +141,13 @@ class Scenario:
             raise InputError(f"the bucket must be at least 0 and below {_WHOLE_LIMIT}")
         if not 0 <= self.optimal < math.inf:
             raise InputError(f"the optimal length must be at least 0 and finite, not {self.optimal}")
+
+    def on(self, grid: Grid, vision: int | None = None, changes: Any = None) -> Problem:
+        """Return the problem on its map; a map of another size is refused."""
+        if (self.width, self.height) != (grid.width, grid.height):
+            size = f"{self.width} x {self.height}"
+            raise InputError(f"the scenario is for a map of {size}, but the map is {grid.width} x {grid.height}")
+        return Problem(grid, self.start, self.goal, vision, changes)
 
 
 def load_scenarios(path: PathLike) -> list[Scenario]:
@@ -154,7 +161,7 @@ def load_scenarios(path: PathLike) -> list[Scenario]:
             _refuse(file, number, "the line is not UTF-8 text")
         if number == 1:
             if text.split() not in (["version", "1"], ["version", "1.0"]):
-                _refuse(file, 1, f"scenarios start with 'version 1', not {reprlib.repr(text)}")
+                _refuse(file, 1, f"scenarios start with 'version 1', not {quoted(text)}")
             continue
         try:
             scenarios.append(_parse_scenario(text))
@@ -168,7 +175,7 @@ def _parse_scenario(line: str) -> Scenario:
     if len(fields) != 9:
         fields = _BLANKS.split(line, maxsplit=9)
     if len(fields) != 9:
-        raise InputError(f"a problem has 9 fields, not {reprlib.repr(line)}")
+        raise InputError(f"a problem has 9 fields, not {quoted(line)}")
     bucket, width, height, *xy = (_number(_WHOLE, int, fields[i]) for i in (0, 2, 3, 4, 5, 6, 7))
     optimal = _number(_DECIMAL, float, fields[8])
     return Scenario(bucket, fields[1], width, height, (xy[0], xy[1]), (xy[2], xy[3]), optimal)
@@ -177,7 +184,7 @@ def _parse_scenario(line: str) -> Scenario:
 def _number(pattern: re.Pattern[str], convert: type, field: str) -> Any:
     if not pattern.fullmatch(field):
         kind = f"a whole number below {_WHOLE_LIMIT}" if convert is int else "a number"
-        raise InputError(f"expected {kind}, not {reprlib.repr(field)}")
+        raise InputError(f"expected {kind}, not {quoted(field)}")
     return convert(field)
 
 

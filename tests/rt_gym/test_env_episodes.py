@@ -350,16 +350,16 @@ class TestInfo:
 
 
 CORRIDOR = drawn(".....", "#####", ".....")
-DOOR = [(2, (2, 0), False), (5, (2, 0), True)]
 
 
 class TestChangesAndFog:
-    def test_a_door_closes_for_some_moves_and_bars_the_way(self) -> None:
-        env = make(Problem(CORRIDOR, (0, 0), (4, 0), changes=DOOR))
+    @pytest.mark.parametrize("vision", [None, 1])
+    def test_a_door_closes_for_two_moves_and_bars_the_way(self, vision: int | None) -> None:
+        door = [(1, (2, 0), False), (3, (2, 0), True)]
+        env = make(Problem(CORRIDOR, (0, 0), (4, 0), vision, door))
         env.reset(seed=0)
-        blocked = [env.step(EAST)[4]["blocked"] for _ in range(7)]
-        assert blocked == [False, False, False, False, True, True, True] or blocked.count(True) >= 0
-        assert rt_gym.view(env).moves == 7
+        assert [env.step(EAST)[4]["blocked"] for _ in range(6)] == [False, True, True, False, False, False]
+        assert rt_gym.view(env).position == (4, 0)
 
     @pytest.mark.parametrize("vision", [None, 1])
     def test_a_new_episode_begins_with_the_map_as_it_was(self, vision: int | None) -> None:
@@ -414,37 +414,24 @@ KNOWLEDGE = {
 class TestCopies:
     @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
     @pytest.mark.parametrize("knowledge", KNOWLEDGE)
-    def test_a_copy_at_any_moment_goes_on_as_the_original_does(self, knowledge: str, copied: Any) -> None:
+    def test_a_copy_of_any_moment_goes_on_as_the_original_did(self, knowledge: str, copied: Any) -> None:
         field = Grid(np.random.default_rng(0).random((5, 6)) < 0.8)
         env = gym.make("RTPath-v0", map=field, pool=5, max_moves=9, window=3, stay=True, **KNOWLEDGE[knowledge])
         env.reset(seed=1)
-        rng = np.random.default_rng(2)
-        for moment in range(25):
-            twin = copied(env)
-            seed = int(rng.integers(1000))
-            assert self.ahead(twin, seed) == self.ahead(copied(env), seed), moment
-            self.step(env, int(rng.integers(9)))
+        actions = np.random.default_rng(2).integers(9, size=30)
+        copies, steps = [], []
+        for action in actions:
+            copies.append(copied(env))
+            steps.append(step(env, action))
+        for k, twin in enumerate(copies):
+            assert [step(twin, action) for action in actions[k:]] == steps[k:]
 
-    @pytest.mark.parametrize("knowledge", KNOWLEDGE)
-    def test_the_original_takes_no_notice_of_what_its_copy_does(self, knowledge: str) -> None:
-        field = Grid(np.random.default_rng(0).random((5, 6)) < 0.8)
-        env = gym.make("RTPath-v0", map=field, pool=5, max_moves=9, window=3, stay=True, **KNOWLEDGE[knowledge])
-        env.reset(seed=1)
-        self.ahead(env, 0)
-        twin = copy.deepcopy(env)
-        ahead = self.ahead(twin, 3)
-        assert self.ahead(env, 3) == ahead
 
-    @staticmethod
-    def step(env: gym.Env[Any, Any], action: int) -> list[Any]:
-        observation, reward, terminated, truncated, info = env.step(action)
-        if terminated or truncated:
-            env.reset()
-        return [observation.tolist(), reward, terminated, truncated, info["action_mask"].tolist()]
-
-    def ahead(self, env: gym.Env[Any, Any], seed: int) -> list[Any]:
-        rng = np.random.default_rng(seed)
-        return [self.step(env, int(rng.integers(9))) for _ in range(30)]
+def step(env: gym.Env[Any, Any], action: int) -> list[Any]:
+    observation, reward, terminated, truncated, info = env.step(action)
+    if terminated or truncated:
+        env.reset()
+    return [observation.tolist(), reward, terminated, truncated, info["action_mask"].tolist()]
 
 
 class TestProblems:
@@ -465,7 +452,8 @@ class TestProblems:
     def test_options_name_a_problem_of_the_pool_or_a_map_or_bring_their_own(self) -> None:
         small, large = drawn("...", "...", name="small"), drawn("....", "....", name="large")
         env = gym.make("RTPath-v0", map=[small, large], pool=6)
-        assert env.reset(options={"index": 0})[1] == pytest.approx(env.reset(options={"index": 0})[1])
+        observations = [env.reset(options={"index": 0})[0].tolist() for _ in range(3)]
+        assert observations[0] == observations[1] == observations[2]
         assert {env.reset(options={"map": 1})[1]["map"] for _ in range(5)} == {"large"}
         info = env.reset(options={"map": 1, "start": (0, 0), "goal": (3, 1)})[1]
         assert (info["map"], info["position"], info["goal"]) == ("large", (0, 0), (3, 1))

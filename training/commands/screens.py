@@ -1,0 +1,135 @@
+"""Where a run is watched: in the terminal, or in a window."""
+
+import textwrap
+import time
+from contextlib import ExitStack
+from math import inf
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.text import Text
+
+from rt_gym.render import Scene, Window, frame, text
+from training.commands.keys import END, Keys
+from training.playback import close_up
+
+_NEXT, _STOP = ("\r", "\n"), ("q", "Q", END)
+_TICK = 0.03  # seconds between two looks at the window or at the size of the terminal
+_LEAST = 3  # lines of a terminal that the picture keeps
+
+
+class Screen:
+    """Shows scenes and listens to the keyboard, between entering and leaving it.
+
+    Args:
+        zoom: how many cells around the agent are shown; the whole map when None.
+
+    Attributes:
+        tells: whether words can be read on it.
+    """
+
+    tells = False
+
+    def __init__(self, zoom: int | None) -> None:
+        self._zoom = zoom
+        self._shown = 0.0
+        self._keys = Keys()
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(self._keys)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
+        """Show a scene with words below it, if it tells words."""
+        self._shown = time.monotonic()
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait until the last scene was shown for so long, or for Enter when None; False if the user wants to stop."""
+        end = inf if seconds is None else self._shown + seconds
+        while self._attend():
+            key = self._keys.read(min(_TICK, max(0.0, end - time.monotonic())))
+            if key in _STOP:
+                return False
+            if (seconds is None and key in _NEXT) or time.monotonic() >= end:
+                return True
+        return False
+
+    def _attend(self) -> bool:
+        """Do what is due while waiting; return whether the screen is still there."""
+        return True
+
+
+class TerminalScreen(Screen):
+    """The whole terminal, drawn over in place; what was there before comes back at the end."""
+
+    tells = True
+
+    def __init__(self, zoom: int | None) -> None:
+        super().__init__(zoom)
+        self._console = Console()
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(self._console.screen())
+        return super().__enter__()
+
+    def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
+        """Show a scene with its caption, and the words below."""
+        super().show(scene)
+        self._content = scene, story, hint
+        self._size = self._console.size
+        columns, rows = self._size
+        words = textwrap.wrap(story, columns)[: max(0, rows - _LEAST - 1)]
+        words += [f"\x1b[2m{hint[:columns]}\x1b[0m"] * (rows > _LEAST)
+        lines = [*self.draw(scene, rows - len(words)).splitlines(), *words]
+        # Each line is wiped before it is written: after its last column a terminal would wipe that as well.
+        self._write("\x1b[H" + "\n".join(f"\x1b[2K{line}" for line in lines) + "\x1b[J")
+
+    def draw(self, scene: Scene, rows: int) -> str:
+        """Return a scene as text that fits into so many lines of this terminal, in the colours that it knows."""
+        scene = scene if self._zoom is None else close_up(scene, self._zoom)
+        colours = self._console.color_system
+        drawn = text(scene, self._console.width, max(1, rows), colour=colours is not None)
+        if colours is None or colours == "truecolor":
+            return drawn
+        with self._console.capture() as capture:
+            self._console.print(Text.from_ansi(drawn), end="", soft_wrap=True)
+        return capture.get()
+
+    def _attend(self) -> bool:
+        if self._console.size != self._size:
+            self.show(*self._content)
+        return True
+
+    def _write(self, words: str) -> None:
+        self._console.file.write(words)
+        self._console.file.flush()
+
+
+class WindowScreen(Screen):
+    """A window of its own.
+
+    Args:
+        zoom: how many cells around the agent are shown; the whole map when None.
+        size: width and height in pixels.
+    """
+
+    def __init__(self, zoom: int | None, size: tuple[int, int]) -> None:
+        super().__init__(zoom)
+        self._frame_size = size
+        self._window = Window()
+        self._open.callback(self._window.close)
+
+    def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
+        """Show a scene; a window has no room for words."""
+        super().show(scene)
+        self._window.show(frame(scene, self._frame_size, self._zoom), scene.caption)
+
+    def _attend(self) -> bool:
+        return self._window.pump()
