@@ -76,7 +76,7 @@ def test_lengths_may_be_off_by_what_rounding_explains() -> None:
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        ({"width": 65}, "is for a map of 65 x 64, but the map beside it has 64 x 64"),
+        ({"width": 65}, "is for a map of 65 x 64, but the map is 64 x 64"),
         ({"start": (0, 0)}, "problem 10: start (0, 0) is a blocked cell"),
     ],
 )

@@ -18,14 +18,18 @@ _TICK = 0.02
 
 
 class Keys:
-    """Reads keys while it is open; where standard input is no terminal there are none."""
+    """Reads keys while it is open.
+
+    Attributes:
+        listening: whether standard input is a terminal; otherwise there are no keys.
+    """
 
     def __init__(self) -> None:
-        self._listening = sys.stdin.isatty()
+        self.listening = sys.stdin.isatty()
         self._before: Any = None
 
     def __enter__(self) -> "Keys":
-        if self._listening and sys.platform != "win32":
+        if self.listening and sys.platform != "win32":
             self._before = termios.tcgetattr(sys.stdin)
             tty.setcbreak(sys.stdin)
         return self
@@ -38,7 +42,7 @@ class Keys:
 
     def read(self, seconds: float) -> str:
         """Return the next key, or nothing if none is pressed for so long."""
-        if not self._listening:
+        if not self.listening:
             time.sleep(seconds)
             return ""
         if sys.platform == "win32":

@@ -1,9 +1,9 @@
 """``rt-gym play``: one run to watch, to step through, or to save as a film."""
 
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
-from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,13 +14,7 @@ from training.commands.terminal import AsJson, Seed, print_json, progress
 if TYPE_CHECKING:
     from agents import Run
     from rt_gym import Problem
-    from rt_gym.render import Scene
     from training.commands.screens import Screen
-    from training.film import Film
-    from training.playback import Moment, Playback
-
-_HINT, _STEP_HINT, _LAST_HINT = "q: stop", "Enter: next move   q: stop", "Enter: end"
-_LAST = 2.0  # seconds for which the last picture stays in a window when nobody can be asked
 
 
 def play(
@@ -53,6 +47,7 @@ def play(
     import agents
     from rt_gym import InputError
     from training.bench import label, settings_of
+    from training.commands.show import Show
     from training.film import frame_size, open_film
     from training.playback import Playback
     from training.specs import parse_agent
@@ -64,17 +59,18 @@ def play(
     player = agents.make(agent_id, budget=budget, **given)
     settings = settings_of(agent_id, player)
     name = label(agent_id, settings)
-    cells = min(zoom or problem.grid.width, problem.grid.width), min(zoom or problem.grid.height, problem.grid.height)
+    size = frame_size(min(zoom or inf, problem.grid.width), min(zoom or inf, problem.grid.height))
     with ExitStack() as stack:
         films = [stack.enter_context(closing(open_film(path, fps))) for path in dict.fromkeys(save or ())]
-        with progress(f"{name} on {problem.grid.name}", 1):  # kernels may have to be compiled
+        with progress(f"{name} on {problem.grid.name}", 1):
             run = agents.run(player, problem, budget=budget, max_moves=max_moves, seed=seed)
-            playback = Playback(player, problem, budget, max_moves, seed)
-        show = _Show(name, run, films, step, fps, every, zoom, frame_size(*cells))
-        show.go(playback, _screen(window, step, as_json, zoom, show.size))
+        screen = _screen(window, step, as_json, zoom, size)
+        if screen or films or step:
+            show = Show(name, run, films, step, fps, every, zoom, size)
+            show.play(Playback(player, problem, budget, max_moves, seed), screen)
     if as_json:
-        files = [str(film.path) for film in films]
-        print_json(_document(run, agent_id, settings, budget, seed) | {"files": files})
+        asked = {"agent": agent_id, "settings": settings, "budget": budget, "seed": seed}
+        print_json(asked | _document(run) | {"files": [str(film.path) for film in films]})
     else:
         typer.echo("\n".join(_summary(name, run)))
 
@@ -103,38 +99,41 @@ def _screen(window: bool, step: bool, as_json: bool, zoom: int | None, size: tup
 
     if window:
         return WindowScreen(zoom, size)
-    if as_json or not sys.stdout.isatty() or (step and not _interactive()):
+    if as_json or not sys.stdout.isatty() or (step and not sys.stdin.isatty()):
         return None
     return TerminalScreen(zoom)
 
 
-def _interactive() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
+def _summary(name: str, run: "Run") -> Iterator[str]:
+    """Yield the lines that end the show."""
+    from training.narration import number
+
+    problem, spent = run.problem, run.move_seconds
+    yield f"{name} on {problem.grid.name} from {problem.start} to {problem.goal}: {run.outcome}"
+    known = run.solved and run.suboptimality is not None
+    yield f"  cost         {number(run.cost):>9}" + known * f"   {run.suboptimality:.3f} times the optimal {number(run.optimal)}"
+    yield f"  moves        {run.moves:>9,}" + (f"   {run.stays:,} of them standing still" if run.stays else "")
+    yield f"  expansions   {number(run.expansions_per_move):>9} per move, at most {run.max_expansions:,}, {run.expansions:,} in all"
+    yield f"  time         {number(run.seconds * 1e3):>9} ms" + (f"   {number(spent.p50 * 1e6)} per move" if spent else "")
 
 
-@dataclass(frozen=True)
-class _Show:
-    """How a run is shown, told and saved."""
-
-    label: str
-    run: "Run"
-    films: "list[Film]"
-    step: bool
-    fps: float
-    every: int
-    zoom: int | None
-    size: tuple[int, int]
-
-    def go(self, playback: "Playback", screen: "Screen | None") -> None:
-        """Play the run on a screen, if there is one, and write the films. It need not be played if nobody looks."""
-        if screen is None and not self.films and not self.step:
-            return
-        for film in self.films:
-            self._announce(film)
-        last = self._play(playback, screen)
-        for film in self.films:
-            film.write()
-        if screen is not None and screen.tells:
-            pass
-        if last.outcome is None:
-            typer.echo(f"stopped at move {last.moves + 1} of {self.run.moves}; the summary is that of the whole run")
+def _document(run: "Run") -> dict[str, Any]:
+    """Return the summary as JSON takes it."""
+    return {
+        "map": run.problem.grid.name,
+        "start": run.problem.start,
+        "goal": run.problem.goal,
+        "vision": run.problem.vision,
+        "outcome": run.outcome,
+        "cost": run.cost,
+        "optimal": run.optimal,
+        "suboptimality": run.suboptimality if run.solved else None,
+        "moves": run.moves,
+        "stays": run.stays,
+        "expansions": run.expansions,
+        "expansions_per_move": run.expansions_per_move,
+        "max_expansions": run.max_expansions,
+        "scans": run.scans,
+        "seconds": run.seconds,
+        "move_seconds": run.move_seconds and run.move_seconds._asdict(),
+    }

@@ -1,5 +1,6 @@
 """Where a run is watched: in the terminal, or in a window."""
 
+import sys
 import textwrap
 import time
 from contextlib import ExitStack
@@ -17,6 +18,8 @@ from training.playback import close_up
 _NEXT, _STOP = ("\r", "\n"), ("q", "Q", END)
 _TICK = 0.03  # seconds between two looks at the window or at the size of the terminal
 _LEAST = 3  # lines of a terminal that the picture keeps
+_BELOW = 8  # lines left for the summary below the last picture
+_LAST = 2.0  # seconds for which the last picture stays in a window when nobody is at the keyboard
 
 
 class Screen:
@@ -61,6 +64,9 @@ class Screen:
                 return True
         return False
 
+    def linger(self) -> None:
+        """Leave the last scene where it is for a while."""
+
     def _attend(self) -> bool:
         """Do what is due while waiting; return whether the screen is still there."""
         return True
@@ -74,24 +80,40 @@ class TerminalScreen(Screen):
     def __init__(self, zoom: int | None) -> None:
         super().__init__(zoom)
         self._console = Console()
+        self._content: tuple[Scene, str, str] | None = None
+        self._words = 0
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._console.screen())
         return super().__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the last picture where the terminal can be scrolled back to it."""
+        super().__exit__(kind, error, trace)
+        if error is None and self._content:
+            self._write(self._draw(self._content[0], self._console.height - _BELOW) + "\n")
 
     def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
         """Show a scene with its caption, and the words below."""
         super().show(scene)
         self._content = scene, story, hint
         self._size = self._console.size
-        columns, rows = self._size
-        words = textwrap.wrap(story, columns)[: max(0, rows - _LEAST - 1)]
-        words += [f"\x1b[2m{hint[:columns]}\x1b[0m"] * (rows > _LEAST)
-        lines = [*self.draw(scene, rows - len(words)).splitlines(), *words]
+        lines = self._wrapped(story, hint)
+        lines = [*self._draw(scene, self._size.height - len(lines)).splitlines(), *lines]
         # Each line is wiped before it is written: after its last column a terminal would wipe that as well.
         self._write("\x1b[H" + "\n".join(f"\x1b[2K{line}" for line in lines) + "\x1b[J")
 
-    def draw(self, scene: Scene, rows: int) -> str:
+    def _wrapped(self, story: str, hint: str) -> list[str]:
+        """Return the lines below the picture; they become more but never fewer, so that the picture keeps its size."""
+        columns, room = self._size.width, max(0, self._size.height - _LEAST)
+        words = textwrap.wrap(story, columns)
+        self._words = max(self._words, len(words))
+        words += [""] * (self._words - len(words))
+        return [*words[: room - 1], f"\x1b[2m{hint[:columns]}\x1b[0m"] if room else []
+
+    def _draw(self, scene: Scene, rows: int) -> str:
         """Return a scene as text that fits into so many lines of this terminal, in the colours that it knows."""
         scene = scene if self._zoom is None else close_up(scene, self._zoom)
         colours = self._console.color_system
@@ -103,7 +125,8 @@ class TerminalScreen(Screen):
         return capture.get()
 
     def _attend(self) -> bool:
-        if self._console.size != self._size:
+        if self._content and self._console.size != self._size:
+            self._words = 0
             self.show(*self._content)
         return True
 
@@ -130,6 +153,12 @@ class WindowScreen(Screen):
         """Show a scene; a window has no room for words."""
         super().show(scene)
         self._window.show(frame(scene, self._frame_size, self._zoom), scene.caption)
+
+    def linger(self) -> None:
+        """Wait until the window is closed or Enter is pressed, if there is somebody to do so."""
+        if self._keys.listening:
+            print("The run is over: close the window, or press Enter here.", file=sys.stderr)
+        self.wait(None if self._keys.listening else _LAST)
 
     def _attend(self) -> bool:
         return self._window.pump()
