@@ -72,8 +72,10 @@ def _options(inline: bool) -> dict[str, Any]:
         "_nrt": False,  # no reference counts: up to 3x in loops that pass arrays to helpers; the price is no allocation
         "no_cfunc_wrapper": True,  # an entry point for C that nobody uses and that takes a fifth of the compile time
     } | ({"forceinline": True} if inline else {})
-    # Division as in NumPy: without a test for zero, hence without a branch that raises.
-    return {"error_model": "numpy"} | {name: value for name, value in extra.items() if hasattr(DefaultOptions, name)}
+    # Division as in NumPy: without a test for zero, hence without a branch that raises. Without the GIL: a kernel knows
+    # nothing of Python, so threads with arrays of their own may run side by side.
+    plain = {"error_model": "numpy", "nogil": True}
+    return plain | {name: value for name, value in extra.items() if hasattr(DefaultOptions, name)}
 
 
 def _stamp(files: Iterable[str | Path], options: dict[str, Any]) -> str:

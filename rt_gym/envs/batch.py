@@ -214,21 +214,24 @@ def start_all(maps, problems, episodes, unused, terms, chosen, results):
 
 
 @kernel
-def step_all(maps, problems, episodes, unused, terms, actions, high, still, mode, results):
-    """Make one step of every episode, unless an action is out of range.
-
-    Actions lie below ``high``; ``still`` is the one that stands still, -1 if there is none. ``mode`` is NEXT_STEP (a
-    new episode begins with the step after the end), SAME_STEP (at the end itself; ``results.last`` then holds the old
-    one's last observation) or DISABLED (the caller sees to it).
-
-    Returns:
-        The number of the first episode with an action out of range, -1 if there is none.
-    """
-    out = results.observation
+def first_wrong(actions, high):
+    """Return the number of the first action that is not from 0 to ``high - 1``, -1 if there is none."""
     for i in range(actions.size):
         if actions[i] < 0 or actions[i] >= high:
             return i
-    for i in range(actions.size):
+    return -1
+
+
+@kernel
+def step_range(maps, problems, episodes, unused, terms, actions, still, mode, results, begin, end):
+    """Make one step of the episodes from ``begin`` to ``end - 1``.
+
+    ``still`` is the action that stands still, -1 if there is none. ``mode`` is NEXT_STEP (a new episode begins with the
+    step after the end), SAME_STEP (at the end itself; ``results.last`` then holds the old one's last observation) or
+    DISABLED (the caller sees to it).
+    """
+    out = results.observation
+    for i in range(begin, end):
         flags = np.int64(0)
         results.reward[i] = 0.0
         if mode == NEXT_STEP and episodes.over[i]:
@@ -251,7 +254,6 @@ def step_all(maps, problems, episodes, unused, terms, actions, high, still, mode
         results.truncated[i] = flags & TRUNCATED != 0
         results.blocked[i] = flags & BLOCKED != 0
         results.bits[i] = moves_of(maps, problems, episodes, i)
-    return -1
 
 
 def stack_maps(settings: PathSettings) -> Maps:

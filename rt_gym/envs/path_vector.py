@@ -1,5 +1,8 @@
 """The batched twins of RTPath-v0 and RTPathFog-v0: thousands of episodes in one kernel call."""
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -14,11 +17,12 @@ from rt_gym.envs.batch import (
     NEXT_STEP,
     SAME_STEP,
     Unused,
+    first_wrong,
     make_episodes,
     make_results,
     stack_maps,
     start_all,
-    step_all,
+    step_range,
     tabulate_problems,
 )
 from rt_gym.envs.path import seeded
@@ -40,6 +44,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: when an ended episode is followed by the next.
         render_mode: accepted as None only; draw single environments instead.
         max_episode_steps: another name for ``max_moves``, the one that Gymnasium knows.
+        threads: how many processor cores a step may use; more than one pays from about a thousand episodes on.
         settings: the same as the single environment's (``rt_gym.envs.settings.PathSettings``).
     """
 
@@ -51,6 +56,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
+        threads: int = 1,
         **settings: Any,
     ) -> None:
         if render_mode is not None:
@@ -59,6 +65,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         if max_episode_steps is not None:
             settings["max_moves"] = whole("max_episode_steps", max_episode_steps, 1)
         self.num_envs = whole("num_envs", num_envs, 1, 1_000_000)
+        self.threads = whole("threads", threads, 1, 1024)
         self.settings = PathSettings(**settings)
         self.render_mode = None
         self.autoreset_mode = _mode(autoreset_mode)
@@ -70,7 +77,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._episodes = make_episodes(self.num_envs, self.settings)
         unused = Unused(np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.int64))
-        self._state = (
+        self._state: tuple[Any, ...] = (
             stack_maps(self.settings),
             tabulate_problems(self.settings),
             self._episodes,
@@ -124,11 +131,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         if mode == DISABLED and self._episodes.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
         results = make_results(self.num_envs, self.settings, last=mode == SAME_STEP)
-        wrong = step_all(*self._state, self._whole(actions), self._actions, self._still, mode, results)
-        if wrong >= 0:
-            raise InputError(
-                f"actions must lie from 0 to {self._actions - 1}, not {quoted(actions[wrong])} as for episode {wrong}"
-            )
+        self._run(step_range, self._whole(actions), self._still, mode, results)
         info: dict[str, Any] = {
             "action_mask": self._masks.take(results.bits, axis=0),
             "blocked": results.blocked,
@@ -137,6 +140,15 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
             info |= self._final(results.last, over)
         return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info
 
+    def _run(self, work: Any, *arguments: Any) -> None:
+        """Run a kernel over all episodes, cut into as many ranges as there are threads."""
+        cuts = [self.num_envs * k // self.threads for k in range(self.threads + 1)]
+        ranges = list(pairwise(cuts))
+        others = [_helpers().submit(work, *self._state, *arguments, *part) for part in ranges[1:]]
+        work(*self._state, *arguments, *ranges[0])
+        for other in others:
+            other.result()
+
     def _whole(self, actions: Any) -> NDArray[np.int64]:
         try:
             array = np.asarray(actions)
@@ -144,7 +156,13 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
             array = np.empty(0)
         if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
             raise InputError(f"actions must be {self.num_envs} whole numbers, not {quoted(actions)}")
-        return array.astype(np.int64, copy=False)
+        chosen = array.astype(np.int64, copy=False)
+        wrong = first_wrong(chosen, self._actions)
+        if wrong >= 0:
+            raise InputError(
+                f"actions must lie from 0 to {self._actions - 1}, not {quoted(actions[wrong])} as for episode {wrong}"
+            )
+        return chosen
 
     def _final(self, last: NDArray[np.float32], over: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the last observations of the episodes that have just ended, as Gymnasium's own batches do."""
@@ -152,6 +170,12 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         for i in np.flatnonzero(over):
             final[i] = self.settings.named(last[i].copy())
         return {"final_obs": final, "_final_obs": over}
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Return the threads that all batches of this process share."""
+    return ThreadPoolExecutor(thread_name_prefix="rt_gym")
 
 
 def _mode(value: Any) -> AutoresetMode:
