@@ -1,5 +1,6 @@
 """The batched twins of RTPath-v0 and RTPathFog-v0: thousands of episodes in one kernel call."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -176,6 +177,10 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
 def _helpers() -> ThreadPoolExecutor:
     """Return the threads that all batches of this process share."""
     return ThreadPoolExecutor(thread_name_prefix="rt_gym")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has the pool but not its threads
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
 def _mode(value: Any) -> AutoresetMode:

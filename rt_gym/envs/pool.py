@@ -61,11 +61,11 @@ def make_pool(
         optimal: the range of optimal costs to sample from.
         size: how many to sample, over all maps together and at least one for each.
         seed: for sampling.
-        vision: radius of sight; ready-made problems bring their own.
-        changes: scheduled edits of the map; likewise.
+        vision: radius of sight, also for ready-made problems that have none of their own.
+        changes: scheduled edits of the map, likewise.
     """
     if isinstance(problems, Sequence) and not isinstance(problems, str):
-        return _checked(list(problems))
+        return [_completed(problem, vision, changes) for problem in _checked(list(problems))]
     if problems is not None and not isinstance(problems, (str, Path)):
         raise InputError(f"problems must be a list of Problem or the path of a scenario file, not {quoted(problems)}")
     grids = make_grids(source)
@@ -79,7 +79,15 @@ def make_pool(
     pool = [
         problem for k, grid in enumerate(grids) for problem in sample_problems(grid, each, low, high, first + k, vision)
     ]
-    return _checked([replace(problem, changes=changes) for problem in pool] if changes else pool)
+    return _checked([_completed(problem, vision, changes) for problem in pool])
+
+
+def _completed(problem: Problem, vision: int | None, changes: Any) -> Problem:
+    sight = vision if problem.vision is None else problem.vision
+    edits = problem.changes or changes
+    if (sight, edits or ()) == (problem.vision, problem.changes):
+        return problem
+    return replace(problem, vision=sight, changes=edits)
 
 
 def _checked(pool: list[Problem]) -> list[Problem]:

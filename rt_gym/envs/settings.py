@@ -57,18 +57,20 @@ class PathSettings:
         stay: bool = False,
         max_moves: int = 10_000,
     ) -> None:
-        if observation not in ("box", "dict"):
+        if not isinstance(observation, str) or observation not in ("box", "dict"):
             raise InputError(f'observation must be "box" or "dict", not {quoted(observation)}')
-        if reward not in ("cost", "normalised"):
+        if not isinstance(reward, str) or reward not in ("cost", "normalised"):
             raise InputError(f'reward must be "cost" or "normalised", not {quoted(reward)}')
         if whole("window", window, 1, 255) % 2 == 0:
             raise InputError(f"window must be odd, not {quoted(window)}")
         self.observation, self.window, self.history = observation, window, whole("history", history, 1, 10_000)
         self.normalised, self.stay = reward == "normalised", bool(stay)
-        self.price, self.discount = _number("price", price, 0.0, 1e9), _number("shaping", shaping or 0.0, 0.0, 1.0)
+        self.price = _number("price", price, 0.0, 1e9)
+        self.discount = 0.0 if shaping is None else _number("shaping", shaping, 0.0, 1.0)
         self.max_moves = whole("max_moves", max_moves, 1, 10**9)
-        self.vision, self.changes = vision, tuple(changes) if isinstance(changes, Iterable) else changes
-        self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, self.changes)
+        edits = tuple(changes) if isinstance(changes, Iterable) else changes
+        self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, edits)
+        self.vision, self.changes = self.pool[0].vision, self.pool[0].changes
         self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
         self.fog = any(problem.vision is not None for problem in self.pool)
         self.private = any(sight(problem) != 0 for problem in self.pool)  # an episode changes what it knows of the map
@@ -132,7 +134,7 @@ class PathSettings:
 
 
 def _number(name: str, value: Any, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:  # type: ignore[operator]
         raise InputError(f"{name} must be a number from {low:g} to {high:g}, not {quoted(value)}")
     return float(value)
 
