@@ -3,6 +3,9 @@
 import io
 import os
 import tempfile
+from abc import ABC, abstractmethod
+from importlib import import_module
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ from rt_gym.errors import InputError
 from rt_gym.files import atomic_write, read_bytes, shown
 from rt_gym.render.caption import STRIP
 
-Image = NDArray[np.uint8]
+Pixels = NDArray[np.uint8]
 
 _LONGEST = 640  # pixels of a frame's longer side, without the caption
 _SHORTEST = (320, 160)  # width and height that leave room for a caption
@@ -21,15 +24,16 @@ _BLOCK = 16  # video codecs want whole blocks
 _LAST = 2.0  # seconds for which the last frame stays
 
 
-def frame_size(columns: int, rows: int) -> tuple[int, int]:
-    """Return the width and the height of a frame that shows so many cells, each as large as a whole number allows."""
-    side = max(1, _LONGEST // max(columns, rows))
-    sizes = (min(columns * side, _LONGEST), min(rows * side, _LONGEST) + STRIP)
+def frame_size(columns: int, rows: int, zoom: int | None = None) -> tuple[int, int]:
+    """Return the width and the height of a frame that shows a map, or ``zoom`` x ``zoom`` cells of it, without rims."""
+    columns, rows = (length if zoom is None else min(zoom, length) for length in (columns, rows))
+    scale = _LONGEST // max(columns, rows) or _LONGEST / max(columns, rows)
+    sizes = (ceil(columns * scale), ceil(rows * scale) + STRIP)
     width, height = (-(-max(size, least) // _BLOCK) * _BLOCK for size, least in zip(sizes, _SHORTEST, strict=True))
     return width, height
 
 
-class Film:
+class Film(ABC):
     """A file that grows frame by frame and is written at the end, all at once.
 
     Attributes:
@@ -46,35 +50,35 @@ class Film:
         """Return the smallest multiple of ``every`` that keeps the frames of so many moves within bounds."""
         return every * max(1, -(-moves // (every * max(1, self.most - 1))))
 
-    def add(self, image: Image) -> None:
+    @abstractmethod
+    def add(self, image: Pixels) -> None:
         """Take the next frame."""
-        raise NotImplementedError
 
+    @abstractmethod
     def data(self) -> bytes:
         """Return the whole file."""
-        raise NotImplementedError
 
     def write(self) -> None:
         """Write the file."""
         atomic_write(self.path, self.data())
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Let go of whatever was opened, whether or not the file was written."""
 
 
 class Picture(Film):
     """A PNG of the last frame."""
 
-    def add(self, image: Image) -> None:
+    def add(self, image: Pixels) -> None:
         """Take the next frame in place of the last."""
         self._image = image
 
     def data(self) -> bytes:
         """Return the picture."""
-        from PIL import Image as pillow
+        from PIL import Image
 
         buffer = io.BytesIO()
-        pillow.fromarray(self._image).save(buffer, "PNG")
+        Image.fromarray(self._image).save(buffer, "PNG")
         return buffer.getvalue()
 
 
@@ -87,11 +91,11 @@ class Gif(Film):
         super().__init__(path, fps)
         self._frames: list[Any] = []
 
-    def add(self, image: Image) -> None:
+    def add(self, image: Pixels) -> None:
         """Take the next frame."""
-        from PIL import Image as pillow
+        from PIL import Image
 
-        self._frames.append(pillow.fromarray(image).quantize(256, dither=pillow.Dither.NONE))
+        self._frames.append(Image.fromarray(image).quantize(256, dither=Image.Dither.NONE))
 
     def data(self) -> bytes:
         """Return the animation."""
@@ -110,9 +114,8 @@ class Video(Film):
     def __init__(self, path: Path, fps: float) -> None:
         super().__init__(path, fps)
         try:
-            import imageio_ffmpeg
-
-            imageio_ffmpeg.get_ffmpeg_exe()
+            self._ffmpeg: Any = import_module("imageio_ffmpeg")
+            self._ffmpeg.get_ffmpeg_exe()
         except (ImportError, RuntimeError):
             raise InputError(
                 f'{shown(path)}: a video needs imageio-ffmpeg, which is not installed; pip install "rt_gym[video]"'
@@ -122,13 +125,11 @@ class Video(Film):
         self._name = os.path.join(self._folder.name, "film.mp4")
         self._encoder: Any = None
 
-    def add(self, image: Image) -> None:
+    def add(self, image: Pixels) -> None:
         """Encode the next frame."""
         if self._encoder is None:
-            from imageio_ffmpeg import write_frames
-
             height, width = image.shape[:2]
-            self._encoder = write_frames(self._name, (width, height), fps=self.fps, quality=8)
+            self._encoder = self._ffmpeg.write_frames(self._name, (width, height), fps=self.fps, quality=8)
             self._encoder.send(None)
         self._last = np.ascontiguousarray(image)
         self._encoder.send(self._last)

@@ -9,17 +9,17 @@ from rt_gym.grid import DIRECTIONS, Position
 from training.playback import Moment
 
 LEGEND = (
-    "A value is what an agent thinks the way from a cell to the goal costs. Of the state that it heads for, g is the cost"
-    " of getting there from where the search began, and f is g plus its value."
+    "A value is what an agent thinks the way from a cell to the goal will cost. Of the state that was chosen, g is the"
+    " cost of getting there from where the search began, and f is g plus its value."
 )
 
 _WORDS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 _HEADINGS = tuple("-".join(_WORDS[letter] for letter in name) for name in DIRECTIONS)
-_ENDS = {
-    "goal": "It stands on {position}, which is the goal, after {moves} at a cost of {cost}.",
-    "out of moves": "It stands on {position} after {moves} at a cost of {cost}, and no more are allowed.",
-    "no path": "It stands on {position} after {moves} at a cost of {cost} and knows of no way to the goal.",
-    "overrun": "It stands on {position} after {moves} at a cost of {cost} and cannot plan the next within its budget.",
+ENDS = {
+    "goal": "goal reached",
+    "out of moves": "no moves left",
+    "no path": "no way to the goal known",
+    "overrun": "budget too small for a move",
 }
 
 
@@ -28,17 +28,17 @@ def caption(label: str, moment: Moment, run: Run) -> str:
     if moment.outcome is None:
         parts = [f"move {moment.moves + 1} of {run.moves}", f"cost {number(moment.cost)}", _some(moment.expansions)]
     else:
-        parts = [moment.outcome, _some(moment.moves, "move"), f"cost {number(moment.cost)}"]
+        parts = [ENDS[moment.outcome], _some(moment.moves, "move"), f"cost {number(moment.cost)}"]
         if run.solved and run.suboptimality:
-            parts.append(f"{number(run.suboptimality)} x optimal")
+            parts.append(f"{run.suboptimality:.2f} x optimal")
     return " · ".join([label, *parts])
 
 
 def tell(moment: Moment, goal: Position) -> str:
     """Return sentences about a moment: where the agent stands, what it decided, and why."""
     if moment.outcome is not None:
-        told = {"position": moment.position, "moves": _some(moment.moves, "move"), "cost": number(moment.cost)}
-        return _ENDS[moment.outcome].format(**told)
+        made = f"after {_some(moment.moves, 'move')} at a cost of {number(moment.cost)}"
+        return f"The end: it stands on {moment.position} {made}, {ENDS[moment.outcome]}."
     deed = "stands still" if moment.action == STAY else f"goes {_HEADINGS[moment.action or 0]}"
     work = f" after {_some(moment.expansions)} and {_some(moment.scans, 'scan')}" if moment.scans else ""
     opening = f"Move {moment.moves + 1}: it stands on {moment.position} and {deed}{work}."
@@ -46,26 +46,22 @@ def tell(moment: Moment, goal: Position) -> str:
 
 
 def _reasons(decision: Decision, goal: Position) -> Iterator[str]:
-    target = f"the goal {goal}" if decision.target == goal else f"{decision.target}"
+    """Yield why a decision was made, as far as the agent can say."""
+    target, before, after = decision.target, decision.h_before, decision.h_after
     if decision.action == STAY:
         yield "Its search is not finished and goes on with the next move."
     elif not decision.planned:
-        yield f"It follows its plan to {target}{_rest(decision.committed)}."
-    elif decision.target is not None:
-        known = f", with g {number(decision.g)} and f {number(decision.f)}" if decision.g is not None else ""
-        yield f"It planned and chose to head for {target}{known}{_rest(decision.committed)}."
-    if decision.h_before is not None and decision.h_after is not None:
-        yield _lesson(decision.position, decision.h_before, decision.h_after)
+        yield f"It follows its plan{f' to {target}' if target else ''}{_rest(decision.committed)}."
+    elif target is not None and decision.g is not None:
+        choice = f"found the goal {goal}" if target == goal else f"chose the frontier state {target}"
+        yield f"It {choice} with g {number(decision.g)} and f {number(decision.f)}{_rest(decision.committed)}."
+    if before is not None and after is not None and (decision.planned or before != after):
+        change = f"stays at {number(after)}" if before == after else f"rises from {number(before)} to {number(after)}"
+        yield f"Its value of {decision.position} {change}."
 
 
 def _rest(committed: int) -> str:
     return f"; {_some(committed, 'move')} of the plan will be left" if committed else ""
-
-
-def _lesson(position: Position, before: float, after: float) -> str:
-    if before == after:
-        return f"Its value of {position} stays at {number(after)}."
-    return f"Its value of {position} rises from {number(before)} to {number(after)}."
 
 
 def number(value: float | None) -> str:

@@ -127,9 +127,13 @@ class Playback:
         if len(self._searched):
             layers["expanded"] = self._searched
         target = moment.decision.target if moment.decision else None
-        if target is not None and target != self.problem.goal:
+        if target is not None and target != self.problem.goal and not _touching(target, moment.position):
             layers.setdefault("subgoals", [target])
         return layers
+
+
+def _touching(one: Position, other: Position) -> bool:
+    return max(abs(one[0] - other[0]), abs(one[1] - other[1])) <= 1
 
 
 def close_up(scene: Scene, cells: int) -> Scene:

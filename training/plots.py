@@ -2,10 +2,10 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -43,6 +43,7 @@ _SETTINGS: dict[Any, Any] = {
     "ytick.color": _INK,
     "svg.hashsalt": "rt_gym",  # the same figure gives the same bytes
 }
+_FRONT: dict[str, Any] = {"color": "#b9c0c6", "lw": 7, "alpha": 0.6, "solid_capstyle": "round", "zorder": 1}
 _LEAST_VIEW = 48  # cells along the side of a picture
 
 
@@ -56,47 +57,113 @@ def save(figure: Figure, path: Path) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A point of a trade-off: what an agent spends and what it reaches.
+
+    Attributes:
+        agent: whose line and colour it has.
+        size: what its size stands for, such as a budget.
+        x, y: the point; y is infinite where a run failed, and the mark then stands at the upper edge.
+        x_ends, y_ends: the ends of their intervals, where there are any.
+        note: what is written beside a mark at the upper edge.
+        front: whether it lies on the Pareto front.
+    """
+
+    agent: str
+    size: str
+    x: float
+    y: float
+    x_ends: tuple[float, float] | None = None
+    y_ends: tuple[float, float] | None = None
+    note: str = ""
+    front: bool = False
+
+
+class Panel(NamedTuple):
+    """One of the plots of a figure."""
+
+    title: str
+    x_label: str
+    marks: Sequence[Mark]
+
+
 def draw_tradeoff(panels: "Mapping[str, Sequence[Summary]]") -> Figure:
     """Draw suboptimality over expansions per move: one panel per title, one line per agent along its budgets.
 
     Settings with failures have no mean; they stand at the upper edge with the number of failures.
     """
-    everything = [summary for summaries in panels.values() for summary in summaries]
-    styles = dict(zip(dict.fromkeys(summary.agent for summary in everything), cycle(_STYLES), strict=False))
-    sizes = {budget: 5.0 + 3.0 * k for k, budget in enumerate(sorted({summary.budget or 0 for summary in everything}))}
-    room = 34 if any(summary.failed for summary in everything) else 12
+    label = "expansions per move, mean over problems"
+    return draw_panels([Panel(title, label, [_mark(summary) for summary in panels[title]]) for title in panels])
+
+
+def _mark(summary: "Summary") -> Mark:
+    note, size = f"{summary.failed} failed" if summary.failed else "", f"budget {summary.budget or 0:,}"
+    return Mark(summary.agent, size, summary.expansions_mean, summary.suboptimality_mean, note=note)
+
+
+def draw_panels(panels: Sequence[Panel], measure: str = "suboptimality") -> Figure:
+    """Draw trade-offs side by side on the same logarithmic axes, with intervals and the Pareto front of each."""
+    everything = [mark for panel in panels for mark in panel.marks]
+    styles = {agent: _style(k) for k, agent in enumerate(dict.fromkeys(mark.agent for mark in everything))}
+    kinds = list(dict.fromkeys(mark.size for mark in everything))
+    sizes = dict(zip(kinds, np.linspace(5, 11, len(kinds)) if len(kinds) > 1 else [8.0], strict=True))
+    room = 34 if any(mark.note for mark in everything) else 12
     with mpl.rc_context(_SETTINGS):
         figure = Figure(figsize=(5.5 * len(panels), 5.2), layout="constrained")
         axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        for axis, (title, summaries) in zip(axes, panels.items(), strict=True):
-            axis.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=room)
+        for axis, panel in zip(axes, panels, strict=True):
+            axis.set_title(panel.title, loc="left", fontsize=10, fontweight="bold", pad=room)
+            _draw_front(axis, panel.marks)
             for agent, style in styles.items():
-                _draw_line(axis, [summary for summary in summaries if summary.agent == agent], style, sizes)
-            _scale(axis)
-        axes[0].set_ylim(bottom=0.9)
-        axes[0].set_ylabel("suboptimality, mean over problems")
-        figure.legend(handles=_legend(styles, sizes), loc="outside lower center", ncols=8, frameon=False)
+                _draw_line(axis, [mark for mark in panel.marks if mark.agent == agent], style, sizes)
+            _scale(axis, panel.x_label)
+        if measure == "suboptimality":
+            axes[0].set_ylim(bottom=0.9)
+        axes[0].set_ylabel(f"{measure}, mean over problems")
+        handles = _legend(styles, sizes, any(mark.front for mark in everything))
+        figure.legend(handles=handles, loc="outside lower center", ncols=3 * len(panels), frameon=False)
     return figure
 
 
-def _draw_line(axis: Axes, summaries: "Sequence[Summary]", style: tuple[str, str], sizes: Mapping[int, float]) -> None:
+def _style(number: int) -> tuple[str, str]:
+    """Return a colour and a marker that only every 36th agent shares."""
+    count = len(_STYLES)
+    return _STYLES[number % count][0], _STYLES[(number + number // count) % count][1]
+
+
+def _draw_front(axis: Axes, marks: Sequence[Mark]) -> None:
+    points = sorted((mark.x, mark.y) for mark in marks if mark.front)
+    axis.plot([x for x, _ in points], [y for _, y in points], **_FRONT)
+
+
+def _draw_line(axis: Axes, marks: Sequence[Mark], style: tuple[str, str], sizes: Mapping[str, float]) -> None:
     colour, marker = style
-    points = [(summary.expansions_mean, summary.suboptimality_mean) for summary in summaries]
-    axis.plot(*zip(*(point for point in points if isfinite(point[1])), strict=True), color=colour, lw=1.6, zorder=2)
+    points = [(mark.x, mark.y) for mark in marks if isfinite(mark.y)]
+    axis.plot([x for x, _ in points], [y for _, y in points], color=colour, lw=1.6, zorder=2)
     edge = axis.get_xaxis_transform()
-    for summary, (x, y) in zip(summaries, points, strict=True):
-        look: dict[str, Any] = {"color": colour, "marker": marker, "ms": sizes[summary.budget or 0], "mec": "white"}
-        if summary.failed:
-            axis.plot(x, 1.0, transform=edge, clip_on=False, **look | {"mfc": "white", "mec": colour})
-            text = f"{summary.failed} failed"
-            axis.annotate(text, (x, 1.0), (3, 7), edge, "offset points", color=colour, fontsize=8, rotation=35)
+    for mark in marks:
+        look: dict[str, Any] = {"color": colour, "marker": marker, "ms": sizes[mark.size], "mec": "white"}
+        if isfinite(mark.y):
+            axis.plot(mark.x, mark.y, **look)
+            _draw_interval(axis, mark, colour)
         else:
-            axis.plot(x, y, **look)
+            axis.plot(mark.x, 1.0, transform=edge, clip_on=False, **look | {"mfc": "white", "mec": colour})
+            axis.annotate(
+                mark.note, (mark.x, 1.0), (3, 7), edge, "offset points", color=colour, fontsize=8, rotation=35
+            )
 
 
-def _scale(axis: Axes) -> None:
+def _draw_interval(axis: Axes, mark: Mark, colour: str) -> None:
+    """Draw the intervals as thin lines through the mark; one that is not known is not drawn."""
+    for xs, ys in ((mark.x_ends, (mark.y, mark.y)), ((mark.x, mark.x), mark.y_ends)):
+        if xs and ys:
+            axis.plot(xs, ys, color=colour, lw=1.0, alpha=0.7, zorder=1.5)
+
+
+def _scale(axis: Axes, x_label: str) -> None:
     """Give both axes logarithms and plain numbers."""
-    axis.set(xscale="log", yscale="log", xlabel="expansions per move, mean over problems")
+    axis.set(xscale="log", yscale="log", xlabel=x_label)
     for side in (axis.xaxis, axis.yaxis):
         side.set_major_locator(LogLocator(subs=(1, 2, 5)))
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -104,16 +171,16 @@ def _scale(axis: Axes) -> None:
         side.set_tick_params(length=0)
 
 
-def _legend(styles: Mapping[str, tuple[str, str]], sizes: Mapping[int, float]) -> list[Line2D]:
+def _legend(styles: Mapping[str, tuple[str, str]], sizes: Mapping[str, float], front: bool) -> list[Line2D]:
     agents = [
         Line2D([], [], color=colour, marker=marker, ms=8, mec="white", label=agent)
         for agent, (colour, marker) in styles.items()
     ]
     budgets = [
-        Line2D([], [], ls="", marker="o", color="#8b949c", ms=size, mec="white", label=f"budget {budget:,}")
-        for budget, size in sizes.items()
+        Line2D([], [], ls="", marker="o", color="#8b949c", ms=size, mec="white", label=text)
+        for text, size in sizes.items()
     ]
-    return agents + budgets
+    return agents + (budgets if len(sizes) > 1 else []) + [Line2D([], [], label="Pareto front", **_FRONT)] * front
 
 
 def draw_run(title: str, run: "Run", learned: NDArray[np.float64], best: NDArray[np.int32]) -> Figure:

@@ -113,6 +113,16 @@ class TestMoves:
             assert_legal(problem, path_of(run))
             assert run.moves == len(run.path) - 1
 
+    @knowledge
+    def test_no_agent_walks_into_a_wall_that_it_can_know_of(
+        self, agent_id: str, settings: Settings, vision: int | None, changing: bool
+    ) -> None:
+        # Where the path stands still the agent must have chosen to. Small budgets let the map change while it thinks.
+        for problem in random_problems(8, 12, vision, changing):
+            for budget in (None, 1, Budget(3, on_overrun="idle")):
+                run = agents.run(agent_id, problem, budget=budget, max_moves=150, **settings)
+                assert run.stays == sum(a == b for a, b in pairwise(path_of(run)))
+
     @pytest.mark.parametrize("vision", [None, 1, 2])
     def test_the_goal_is_reached_where_there_is_a_way(
         self, agent_id: str, settings: Settings, vision: int | None
@@ -178,7 +188,8 @@ class TestMoves:
             assert paths[0] == paths[1] == paths[2]
 
     def test_an_agent_used_again_is_as_good_as_new(self, agent_id: str, settings: Settings) -> None:
-        # Among them maps of one size with other rules, and maps of other sizes.
+        # Among them maps of one size with other rules, and maps of other sizes. Each time it is first stopped in the
+        # middle of its thoughts, on the same map the other way round.
         used = agents.make(agent_id, **settings)
         square = [
             Problem(drawn(*CUP, connectivity=connectivity, cost=cost), (2, 2), (6, 2))
@@ -186,6 +197,7 @@ class TestMoves:
         ]
         turned = Problem(Grid(np.array(drawn(*CUP).passable).T), (2, 2), (2, 6))
         for problem in [*square, turned, *random_problems(7, 6)]:
+            agents.run(used, Problem(problem.grid, problem.goal, problem.start), budget=1, max_moves=2)
             again, fresh = agents.run(used, problem), agents.run(agent_id, problem, **settings)
             assert path_of(again) == path_of(fresh)
             assert (again.expansions, again.scans, again.memory) == (fresh.expansions, fresh.scans, fresh.memory)

@@ -236,6 +236,16 @@ class TestAStar:
         assert trace.path == [(1, 0), (1, 0), *ROUND_THE_HOOK]
         assert trace.expansions == [3, 3, 2, 0, 0, 0, 0, 0]
 
+    def test_a_map_that_changes_while_it_thinks_is_searched_anew(self, act_out: Callable[..., Any]) -> None:
+        # One expansion per move. Along row 0 (0,0) and (1,0) are expanded, then (1,0) closes, after two moves.
+        # Anew: (0,0) f4: S (0,1) f6.  (0,1): E (1,1) f6.  (1,1): E (2,1) f6.  (2,1): E (3,1)#4, N (2,0)#5, both f6 g4.
+        # (3,1): E (4,1)#6, N (3,0)#7, both f6 g5.  (4,1): N goal g6: six, and the last of them moves at once.
+        yard = drawn(".....", ".....", connectivity=4)
+        agent, world = start("astar", Problem(yard, (0, 0), (4, 0), changes=[(2, (1, 0), False)]), budget=1)
+        trace = act_out(agent, world)
+        assert trace.path == [*[(0, 0)] * 8, (0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (4, 0)]
+        assert trace.expansions == [*[1] * 8, 0, 0, 0, 0, 0]
+
     def test_out_of_the_horseshoe_in_fog(self, act_out: Callable[..., Any]) -> None:
         # (2,2) sees (3,2) and (2,1) blocked and takes all else for free. Expanded: (2,2) f2; (1,2) f4, adding (0,2)#2
         # and the wall (1,1)#3, both f6; (0,2); (1,1), adding (1,0)#5 f8; (0,1)#4 f8; (1,0); (2,0) f8; (3,0) f8, adding

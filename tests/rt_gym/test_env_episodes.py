@@ -462,6 +462,20 @@ class TestProblems:
         other = drawn("..", name="guest")
         assert env.reset(options={"problem": Problem(other, (0, 0), (1, 0))})[1]["map"] == "guest"
 
+    def test_ready_made_problems_take_vision_and_changes_where_they_have_none(self) -> None:
+        shut = [(0, (1, 0), False)]
+        own = Problem(CORRIDOR, (0, 0), (4, 0), vision=3, changes=[(9, (4, 0), False)])
+        problems = [Problem(CORRIDOR, (0, 0), (4, 0)), own]
+        env = gym.make("RTPathFog-v0", problems=problems, changes=shut)
+        for index, vision, ways in ((0, 1, 0), (1, 3, 1)):
+            _, info = env.reset(options={"index": index})
+            assert (rt_gym.view(env).vision, info["action_mask"].sum()) == (vision, ways)
+
+    def test_a_start_and_a_goal_by_options_keep_the_vision_of_ready_made_problems(self) -> None:
+        env = make(Problem(CORRIDOR, (0, 0), (4, 0), vision=2))
+        env.reset(options={"start": (1, 0), "goal": (3, 0)})
+        assert rt_gym.view(env).vision == 2
+
     def test_a_start_and_a_goal_by_options_keep_the_vision_and_the_changes(self) -> None:
         env = gym.make("RTPath-v0", map=CORRIDOR, pool=2, vision=1, changes=[(0, (1, 0), False)])
         _, info = env.reset(options={"start": (0, 0), "goal": (4, 0)})

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,20 +58,21 @@ def play(
     player = agents.make(agent_id, budget=budget, **given)
     settings = settings_of(agent_id, player)
     name = label(agent_id, settings)
-    size = frame_size(min(zoom or inf, problem.grid.width), min(zoom or inf, problem.grid.height))
+    size = frame_size(problem.grid.width, problem.grid.height, zoom)
     with ExitStack() as stack:
         films = [stack.enter_context(closing(open_film(path, fps))) for path in dict.fromkeys(save or ())]
-        with progress(f"{name} on {problem.grid.name}", 1):
+        with progress("measuring", 1):
             run = agents.run(player, problem, budget=budget, max_moves=max_moves, seed=seed)
         screen = _screen(window, step, as_json, zoom, size)
         if screen or films or step:
             show = Show(name, run, films, step, fps, every, zoom, size)
             show.play(Playback(player, problem, budget, max_moves, seed), screen)
+    files = [film.path for film in films]
     if as_json:
         asked = {"agent": agent_id, "settings": settings, "budget": budget, "seed": seed}
-        print_json(asked | _document(run) | {"files": [str(film.path) for film in films]})
+        print_json(asked | _document(run) | {"files": [str(path) for path in files]})
     else:
-        typer.echo("\n".join(_summary(name, run)))
+        typer.echo("\n".join(_summary(name, run, files)))
 
 
 def _problem(
@@ -104,17 +104,30 @@ def _screen(window: bool, step: bool, as_json: bool, zoom: int | None, size: tup
     return TerminalScreen(zoom)
 
 
-def _summary(name: str, run: "Run") -> Iterator[str]:
+def _summary(name: str, run: "Run", files: "list[Path]") -> Iterator[str]:
     """Yield the lines that end the show."""
-    from training.narration import number
+    from rt_gym.files import shown
+    from training.narration import ENDS, number
 
     problem, spent = run.problem, run.move_seconds
-    yield f"{name} on {problem.grid.name} from {problem.start} to {problem.goal}: {run.outcome}"
-    known = run.solved and run.suboptimality is not None
-    yield f"  cost         {number(run.cost):>9}" + known * f"   {run.suboptimality:.3f} times the optimal {number(run.optimal)}"
-    yield f"  moves        {run.moves:>9,}" + (f"   {run.stays:,} of them standing still" if run.stays else "")
-    yield f"  expansions   {number(run.expansions_per_move):>9} per move, at most {run.max_expansions:,}, {run.expansions:,} in all"
-    yield f"  time         {number(run.seconds * 1e3):>9} ms" + (f"   {number(spent.p50 * 1e6)} per move" if spent else "")
+    yield f"{name} on {shown(problem.grid.name)} from {problem.start} to {problem.goal}: {ENDS[run.outcome]}"
+    ratio = run.suboptimality if run.solved else None
+    slowest = f", {_short(spent.max * 1e6)} µs for the slowest move" if spent and run.moves else ""
+    rows = (
+        ("cost", number(run.cost), f"{ratio:.3f} times the optimal {number(run.optimal)}" if ratio else ""),
+        ("moves", f"{run.moves:,}", f"{run.stays:,} of them standing still" if run.stays else ""),
+        ("expansions", number(run.expansions_per_move), f"per move, {run.max_expansions:,} for the hardest"),
+        ("scans", number(run.scans / max(1, run.moves)), f"per move, {run.max_scans:,} for the hardest"),
+        ("time", _short(run.seconds * 1e3), f"ms{slowest}"),
+    )
+    for what, value, note in rows:
+        yield f"  {what:10}{value:>12}  {note}".rstrip()
+    for path in files:
+        yield f"saved {shown(path)}"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _document(run: "Run") -> dict[str, Any]:

@@ -1,15 +1,16 @@
 """Where a run is watched: in the terminal, or in a window."""
 
+import re
 import sys
 import textwrap
 import time
 from contextlib import ExitStack
+from functools import cache
 from math import inf
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.text import Text
 
 from rt_gym.render import Scene, Window, frame, text
 from training.commands.keys import END, Keys
@@ -20,6 +21,25 @@ _TICK = 0.03  # seconds between two looks at the window or at the size of the te
 _LEAST = 3  # lines of a terminal that the picture keeps
 _BELOW = 8  # lines left for the summary below the last picture
 _LAST = 2.0  # seconds for which the last picture stays in a window when nobody is at the keyboard
+
+_EXACT = re.compile(r"([34]8);2;(\d+);(\d+);(\d+)")
+_CUBE = (0, 95, 135, 175, 215, 255)  # the levels of colours 16 to 231, six to the power of three
+_GREYS = range(8, 248, 10)  # those of colours 232 to 255
+
+
+def with_256_colours(drawn: str) -> str:
+    """Return a text with each of its 24-bit colours replaced by the nearest that every terminal has."""
+    return _EXACT.sub(lambda match: f"{match[1]};5;{_nearest(*map(int, match.groups()[1:]))}", drawn)
+
+
+@cache
+def _nearest(*colour: int) -> int:
+    levels = [min(range(6), key=lambda level: abs(_CUBE[level] - part)) for part in colour]
+    cube = 16 + 36 * levels[0] + 6 * levels[1] + levels[2]
+    grey = min(range(24), key=lambda number: abs(_GREYS[number] - sum(colour) / 3))
+    off_cube = sum((_CUBE[level] - part) ** 2 for level, part in zip(levels, colour, strict=True))
+    off_grey = sum((_GREYS[grey] - part) ** 2 for part in colour)
+    return cube if off_cube <= off_grey else 232 + grey
 
 
 class Screen:
@@ -117,12 +137,9 @@ class TerminalScreen(Screen):
         """Return a scene as text that fits into so many lines of this terminal, in the colours that it knows."""
         scene = scene if self._zoom is None else close_up(scene, self._zoom)
         colours = self._console.color_system
-        drawn = text(scene, self._console.width, max(1, rows), colour=colours is not None)
-        if colours is None or colours == "truecolor":
-            return drawn
-        with self._console.capture() as capture:
-            self._console.print(Text.from_ansi(drawn), end="", soft_wrap=True)
-        return capture.get()
+        plain = self._console.no_color or colours in (None, "windows")
+        drawn = text(scene, self._console.width, max(1, rows), colour=not plain)
+        return drawn if plain or colours == "truecolor" else with_256_colours(drawn)
 
     def _attend(self) -> bool:
         if self._content and self._console.size != self._size:

@@ -47,18 +47,24 @@ class Show:
 
     def play(self, playback: Playback, screen: Screen | None) -> None:
         """Play a run to its end, or until the user has seen enough, and write the films of what was played."""
-        self._announce()
+        self._announce(screen)
         moments = playback.moments()
-        with progress(self.label, 1):
+        with progress("preparing", 1):
             first = next(moments)  # outside the screen, because kernels may have to be compiled for it
         with screen or nullcontext():
             last = self._play(chain([first], moments), playback, screen)
-        for film in self.films:
-            film.write()
+        with progress("writing", len(self.films)) as advance:
+            for film in self.films:
+                film.write()
+                advance()
         if last.outcome is None:
-            typer.echo(f"stopped at move {last.moves + 1} of {self.run.moves}; the summary tells of the whole run")
+            notice = f"stopped at move {last.moves + 1} of {self.run.moves}; the summary tells of the whole run"
+            typer.echo(notice, err=True)
 
-    def _announce(self) -> None:
+    def _announce(self, screen: Screen | None) -> None:
+        """Say beforehand which frames are left out, and what to press where the screen has no words."""
+        if screen and not screen.tells and self._asks:
+            typer.echo(_STEP_HINT, err=True)
         for film in self.films:
             stride = self._stride(film)
             if film.most > 1 and stride > self.every:
@@ -86,12 +92,15 @@ class Show:
             typer.echo(story if moment.moves else f"{LEGEND}\n{story}")
         if screen is None:
             return True
-        asks = self.step and sys.stdin.isatty()
-        screen.show(self._scene(moment, playback), story, _STEP_HINT if asks else _HINT)
+        screen.show(self._scene(moment, playback), story, _STEP_HINT if self._asks else _HINT)
         if moment.outcome is None:
-            return screen.wait(None if asks else 1 / self.fps)
+            return screen.wait(None if self._asks else 1 / self.fps)
         screen.linger()
         return True
+
+    @property
+    def _asks(self) -> bool:
+        return self.step and sys.stdin.isatty()
 
     def _film(self, moment: Moment, playback: Playback, last: bool) -> None:
         """Give the films that want it, or all of them if it is the last, a frame of a moment."""

@@ -1,0 +1,132 @@
+"""The documentation: its examples run, its tables tell what the code says."""
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import rt_gym
+from rt_gym.envs.path import RTPathEnv
+from rt_gym.envs.path_vector import RTPathVectorEnv
+from rt_gym.envs.settings import PathSettings
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]
+ENVIRONMENTS = ROOT / "docs" / "environments.md"
+EXTRAS = ("stable_baselines3", "torch", "pygame", "moviepy", "dask")
+HEADINGS = [
+    "Description",
+    "Action Space",
+    "Observation Space",
+    "Rewards",
+    "Starting State",
+    "Episode End",
+    "Information",
+    "Arguments",
+    "Vectorised environment",
+    "Version History",
+]
+
+
+def examples(page: Path) -> list[str]:
+    """Return the Python examples of a page, each moved down to its own lines so that errors point at them."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return ["\n" * text.count("\n", 0, match.start(1)) + match.group(1) for match in found]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.name)
+def test_the_examples_of_a_page_run_one_after_the_other(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = examples(page)
+    for extra in EXTRAS:
+        if f"import {extra}" in "".join(code) or f"from {extra}" in "".join(code):
+            pytest.importorskip(extra, reason=f"an example needs {extra}")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for example in code:
+        exec(compile(example, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def sections(text: str, level: int) -> dict[str, str]:
+    """Return the text below each heading of a level, up to the next heading of that level or above."""
+    parts = re.split(rf"^(#{{1,{level}}}) (.+)$", text, flags=re.MULTILINE)
+    triples = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
+    return {title: body for marks, title, body in triples if len(marks) == level}
+
+
+def first_columns(text: str) -> dict[str, str]:
+    """Return the second column of every table row by the first, both without their code marks."""
+    rows = re.findall(r"^\| `([^|]+)` \| `?([^|]+?)`? \|", text, re.MULTILINE)
+    return dict(rows)
+
+
+def defaults(*makers: Any) -> dict[str, str]:
+    """Return the arguments of functions as a table shows them."""
+    signatures = [inspect.signature(maker).parameters for maker in makers]
+    return {
+        name: re.sub(r"<.*\.(\w+): .*>|'", lambda match: match.group(1) or '"', repr(parameter.default))
+        for parameters in signatures
+        for name, parameter in parameters.items()
+        if parameter.default is not parameter.empty
+    }
+
+
+class TestEnvironmentsPage:
+    text = ENVIRONMENTS.read_text(encoding="utf-8")
+
+    def test_every_id_has_a_section_with_the_headings_of_gymnasium(self) -> None:
+        pages = sections(self.text, 2)
+        for env_id in rt_gym.envs.ids():
+            assert list(sections(pages[env_id], 3)) == HEADINGS
+            assert f"[`{env_id}`](#{env_id.lower()})" in self.text
+
+    def test_the_arguments_and_their_defaults_are_those_of_the_code(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTPath-v0"], 3)["Arguments"].split("A **generator**")[0])
+        assert table == defaults(RTPathEnv, PathSettings)
+
+    def test_so_are_those_of_the_batch(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTPath-v0"], 3)["Vectorised environment"])
+        wanted = defaults(RTPathVectorEnv)
+        del wanted["render_mode"]
+        assert {name: default for name, default in table.items() if name in wanted} == wanted
+
+    def test_and_those_of_a_budget(self) -> None:
+        table = first_columns(self.text)
+        assert {name: table[name] for name in defaults(rt_gym.Budget)} == defaults(rt_gym.Budget)
+
+    def test_the_table_of_information_lists_every_key(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTPath-v0"], 3)["Information"])
+        env = gym.make("RTPath-v0", map="open-16", pool=1)
+        known = {"reset": env.reset(seed=0)[1], "step": env.step(0)[4]}
+        for name, after in table.items():
+            moments = list(known) if after == "both" else [after]
+            assert all(name in known[moment] for moment in moments), name
+        assert set(table) == set().union(*known.values())
+
+    def test_the_table_of_observations_has_the_bounds_of_the_space(self) -> None:
+        table = sections(sections(self.text, 2)["RTPath-v0"], 3)["Observation Space"]
+        rows = re.findall(r"^\| (\d) \| `(\w+)` \| (-?\d) \| (\d) \|", table, re.MULTILINE)
+        space = gym.make("RTPath-v0", map="open-16", pool=1).observation_space
+        assert [int(index) for index, *_ in rows] == list(range(9))
+        assert [float(low) for _, _, low, _ in rows] == space.low[:9].tolist()
+        assert [float(high) for *_, high in rows] == space.high[:9].tolist()
+        assert {*space.low[9:], *space.high[9:]} == {np.float32(0), np.float32(1)}
+        parts = gym.make("RTPath-v0", map="open-16", pool=1, observation="dict").observation_space
+        assert {name for _, name, *_ in rows} | {"window"} == set(parts)
+
+    def test_the_table_of_actions_has_the_directions(self) -> None:
+        table = sections(sections(self.text, 2)["RTPath-v0"], 3)["Action Space"]
+        row = next(line for line in table.splitlines() if line.startswith("| direction"))
+        assert tuple(cell.strip() for cell in row.split("|")[2:10]) == rt_gym.DIRECTIONS

@@ -1,0 +1,209 @@
+"""``rt-gym compare``: agents on the same problems, in a table, a plot and a recommendation."""
+
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from training.commands.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from training.compare import Allowance, Calibration, Course, Draw, Findings, Plan, Row, Timing, Workers
+
+_BUDGETS = "10,100,1000"
+_NOTES = """\
+exp., scans, µs: expansions, scans and time per move. mean: per problem, then over problems. pooled: all work / all
+moves. worst move: the most of what the budget counts. front: no other setting is better in both quality and work.
+Intervals hold 95 %, by bootstrap over problems."""
+_RATIO = "ratio: the work that LRTA* of a fixed depth needs for the same suboptimality, divided by the agent's own."
+_LATE = "late ticks: the share of ticks that are too short if every unit's move is as slow as its run's p99."
+
+Maps = Annotated[
+    list[str], typer.Argument(metavar="MAP...", help="Bundled names, map files, folders of maps, or .scen files.")
+]
+Agents = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent",
+        "-a",
+        metavar="ID[:NAME=VALUES]",
+        help="An agent, with sweeps as in lrta:depth=1,3,5..15, or a class of your own as in my_agents.Greedy; can be"
+        " repeated. Without it: all agents that fit the budgets.",
+    ),
+]
+Against = Annotated[
+    Path | None, typer.Option(help="An earlier results.csv: better, worse or the same? Exit code 1 if any is worse.")
+]
+Changes = Annotated[Path | None, typer.Option(help="A .json or .csv file of map changes: rows of time, x, y, free.")]
+MaxMoves = Annotated[int, typer.Option(min=1, max=10**9, help="The move cap of every trial; to meet it is to fail.")]
+Baseline = Annotated[
+    str | None, typer.Option(metavar="ID[:NAME=VALUE]", help="Show paired differences to this one of the agents.")
+]
+
+
+def compare(
+    maps: Maps,
+    agent: Agents = None,
+    problems: Annotated[int, typer.Option(help="Problems per map; of a scenario file at most so many.")] = 100,
+    optimal: Annotated[str, typer.Option(metavar="LOW..HIGH", help="The range of their optimal costs.")] = "",
+    budget: Annotated[str, typer.Option(metavar="N,...", help=f"Limits per move; {_BUDGETS} without --agent.")] = "",
+    count: Annotated[str, typer.Option(help="What the limits count: expansions or scans.")] = "expansions",
+    budget_ms: Annotated[str, typer.Option(metavar="MS,...", help="Limits in milliseconds on this processor.")] = "",
+    units: Annotated[int | None, typer.Option(min=1, max=10**6, help="So many units share a tick.")] = None,
+    tick_ms: Annotated[float | None, typer.Option(help="The time of a tick for the planning of all units.")] = None,
+    vision: Annotated[int | None, typer.Option(min=1, help="See only so many cells far.")] = None,
+    changes: Changes = None,
+    trials: Annotated[str, typer.Option(metavar="N|converge", help="How often each problem is solved.")] = "1",
+    max_moves: MaxMoves = 1_000_000,
+    baseline: Baseline = None,
+    against: Against = None,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="The folder for tables, plots and finished jobs.")] = Path("rt-gym-compare"),
+    jobs: Annotated[int, typer.Option(min=-1, help="Processes at a time; -1 for one per core.")] = -1,
+    backend: Annotated[str, typer.Option(help="loky (this machine) or dask.")] = "loky",
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="The Dask scheduler.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare agents on the same problems: a table, a plot, and which one to take at which budget.
+
+    Finished jobs are kept in the folder: the same command goes on where it was stopped.
+    """
+    from training.compare import Draw, Question, Workers, find, read_changes, read_rows
+    from training.specs import parse_range
+
+    workers = Workers(jobs, backend, scheduler)
+    former = read_rows(against) if against else None
+    low, high = parse_range("--optimal", optimal) if optimal else (1.0, inf)
+    draw = Draw(problems, low, high, seed, vision, read_changes(changes) if changes else ())
+    times = _times(budget, count, budget_ms, units, tick_ms)
+    limits = budget or ("" if agent else _BUDGETS)
+    runs = {"trials": _whole_or_word("--trials", trials), "max_moves": max_moves, "seed": seed}
+    plan = _plan(agent, maps, draw, _allowances(limits, count), times, runs, out, baseline)
+    rows, timings = _run(plan, out, workers)
+    findings = find(plan, rows, timings, Question(baseline, former, str(against), units, tick_ms or 0.0))
+    asked = {"optimal_from": low, "optimal_to": None if high == inf else high, "baseline": baseline}
+    _tell(findings, findings.write(out, asked), as_json)
+    if findings.regressed:
+        raise typer.Exit(1)
+
+
+def _times(budget: str, count: str, budget_ms: str, units: int | None, tick_ms: float | None) -> list[float]:
+    """Return the times per move that were asked for, in milliseconds."""
+    from rt_gym import InputError
+
+    if (units is None) != (tick_ms is None):
+        raise InputError("--units and --tick-ms go together")
+    if bool(budget) + bool(budget_ms) + bool(units) > 1:
+        raise InputError("only one of --budget, --budget-ms and --units can be given")
+    times = [tick_ms / units] if units and tick_ms is not None else _numbers("--budget-ms", budget_ms, float)
+    if times and count != "expansions":
+        raise InputError("a time is converted to expansions, so --count scans cannot be had with it")
+    if not all(1e-6 <= time <= 1e6 for time in times):
+        raise InputError(f"a time per move must be from 1e-6 to 1e6 milliseconds, not {min(times):g}")
+    return times
+
+
+def _allowances(budget: str, count: str) -> "list[Allowance]":
+    from rt_gym import Budget
+    from training.compare import Allowance
+
+    limits = [Budget(limit, count).limit for limit in _numbers("--budget", budget, int)] or [Budget(None, count).limit]
+    return [Allowance.of(limit, count) for limit in dict.fromkeys(limits)]
+
+
+def _numbers(name: str, text: str, kind: type) -> list[Any]:
+    """Return the numbers of a list with commas."""
+    from rt_gym import InputError
+    from rt_gym.errors import quoted
+
+    try:
+        return [kind(part) for part in text.split(",")] if text else []
+    except ValueError:
+        what = "whole numbers" if kind is int else "numbers"
+        raise InputError(f"{name} must be {what} with commas between them, not {quoted(text)}") from None
+
+
+def _whole_or_word(name: str, text: str) -> int | str:
+    return text if text == "converge" else _numbers(name, text, int)[0]
+
+
+def _plan(
+    specs: list[str] | None,
+    maps: list[str],
+    draw: "Draw",
+    limits: "list[Allowance]",
+    times: list[float],
+    runs: dict[str, Any],
+    out: Path,
+    baseline: str | None,
+) -> "Plan":
+    """Return what is to be run, or refuse it before anything is written."""
+    from training.compare import Calibration, Plan, choose_baseline, enlist_all, portfolio
+
+    specs = specs or portfolio()
+    ids = list(dict.fromkeys(contender.agent for contender in enlist_all(specs, limits)))
+    courses = _draw(maps, draw)
+    calibration = Calibration(courses, out) if times else None
+    allowances = _calibrate(calibration, ids, times) if calibration else limits
+    plan = Plan(tuple(enlist_all(specs, allowances)), courses, **runs)
+    if baseline:
+        choose_baseline(plan.contenders, baseline)
+    make_folder(out)
+    if calibration:
+        calibration.keep()
+    return plan
+
+
+def _draw(maps: list[str], draw: "Draw") -> "tuple[Course, ...]":
+    from training.compare import find_courses
+
+    with progress("drawing problems", len(maps)) as advance:
+        courses = []
+        for course in find_courses(maps, draw):
+            courses.append(course)
+            advance()
+    return tuple(courses)
+
+
+def _calibrate(calibration: "Calibration", ids: list[str], times: list[float]) -> "list[Allowance]":
+    with progress("calibrating", len(times)) as advance:
+        allowances = []
+        for time in times:
+            allowances.append(calibration.allowance(ids, time))
+            advance()
+    return allowances
+
+
+def _run(plan: "Plan", out: Path, workers: "Workers") -> "tuple[list[Row], list[Timing]]":
+    """Run what is not on disk yet; Ctrl-C leaves what is finished."""
+    from rt_gym.files import shown
+    from training.compare import run_plan
+
+    done = 0
+    with progress("running", plan.runs) as advance:
+
+        def told(runs: int) -> None:
+            nonlocal done
+            done += runs
+            advance(runs)
+
+        try:
+            return run_plan(plan, out, workers, told)
+        except KeyboardInterrupt:
+            kept = f"{done} of {plan.runs} runs are kept in {shown(out)}"
+            typer.echo(f"stopped: {kept}; the same command goes on from there", err=True)
+            raise typer.Exit(130) from None
+
+
+def _tell(findings: "Findings", files: list[Path], as_json: bool) -> None:
+    names = [str(path) for path in files]
+    if as_json:
+        print_json(findings.document() | {"files": names})
+        return
+    for table in findings.tables():
+        print_table(table.title, table.columns, table.rows)
+    ratios = any(score.ratio_mean for score in findings.scores)
+    typer.echo("\n".join([_NOTES, *[_RATIO] * ratios, *[_LATE] * bool(findings.late)]))
+    for lines in (findings.conversions(), findings.recommendations, names):
+        typer.echo("\n".join(["", *lines]) if lines else "", nl=bool(lines))

@@ -1,0 +1,143 @@
+"""All that a comparison found: what terminals, files and pages are made from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from training.compare.against import WORSE, Verdict, judge
+from training.compare.calibrate import late_ticks
+from training.compare.contenders import choose_baseline
+from training.compare.plan import Plan
+from training.compare.recommend import recommend
+from training.compare.rows import Entry, Row, Timing
+from training.compare.scores import Score, score_all
+from training.compare.store import write_tables
+from training.compare.table import Table, main_table, paired_table, slow_moves, verdict_table
+
+_PLOTS = ("tradeoff.png", "tradeoff.svg")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the runs beyond their scores.
+
+    Attributes:
+        baseline: the contender that differences are to, written as on the command line.
+        former: rows of an earlier comparison to judge against, and former_name: what tables call it.
+        units, tick_ms: how many units share a tick of how many milliseconds.
+    """
+
+    baseline: str | None = None
+    former: Sequence[Row] | None = None
+    former_name: str = ""
+    units: int | None = None
+    tick_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The runs of a plan, and everything that follows from them.
+
+    Attributes:
+        plan, rows, timings: what was run, and what came of it.
+        scores: one per contender.
+        baseline: whom each contender is measured against; empty without a baseline.
+        recommendations: a sentence per budget.
+        late: the share of late ticks of each contender, where many units share one.
+        verdicts: what became better or worse since an earlier comparison.
+        former_name: what that comparison is called.
+    """
+
+    plan: Plan
+    rows: list[Row] = field(repr=False)
+    timings: list[Timing] = field(repr=False)
+    scores: list[Score]
+    baseline: Mapping[Entry, Entry]
+    recommendations: list[str]
+    late: Mapping[Entry, float]
+    verdicts: list[Verdict]
+    former_name: str
+
+    @property
+    def title(self) -> str:
+        """What was compared, in a few words."""
+        names = [course.name for course in self.plan.courses]
+        where = names[0] if len(names) == 1 else f"{len(names)} maps"
+        count = sum(len(course.tasks) for course in self.plan.courses)
+        return f"{count} problem{'s' * (count > 1)} on {where}"
+
+    @property
+    def regressed(self) -> bool:
+        """Whether any contender is worse than in the earlier comparison."""
+        return any(verdict.word == WORSE for verdict in self.verdicts)
+
+    def conversions(self) -> list[str]:
+        """Return a sentence for every budget in time: how many expansions it was taken for."""
+        timed: dict[str, dict[str, int | None]] = {}
+        for agent, _, budget, limit, _ in (contender.entry for contender in self.plan.contenders):
+            if budget.endswith(" ms"):
+                timed.setdefault(budget, {})[agent] = limit
+        return [
+            f"{budget} per move were calibrated on this processor: "
+            + ", ".join(f"{agent} {limit:,}" for agent, limit in limits.items())
+            + " expansions."
+            for budget, limits in timed.items()
+        ]
+
+    def tables(self) -> list[Table]:
+        """Return the tables: scores, paired numbers, verdicts; those that there are."""
+        tables = [main_table(self.title, self.scores, slow_moves(self.rows, self.timings), self.late)]
+        paired = paired_table(self.scores, self.baseline)
+        tables += [paired] if paired else []
+        return tables + ([verdict_table(self.verdicts, self.former_name)] if self.verdicts else [])
+
+    def document(self) -> dict[str, Any]:
+        """Return everything but the rows as JSON takes it; numbers that are not there are None."""
+        late = {entry.label: share for entry, share in self.late.items()}
+        return {
+            "settings": self.plan.document(),
+            "scores": [_plain(asdict(score) | {"entry": score.entry._asdict()}) for score in self.scores],
+            "recommendations": self.recommendations,
+            "late_ticks": late,
+            "verdicts": [_plain(asdict(verdict) | {"entry": verdict.entry._asdict()}) for verdict in self.verdicts],
+        }
+
+    def write(self, folder: Path, settings: dict[str, Any]) -> list[Path]:
+        """Write tables and plots into a folder, and return where they are."""
+        from training.compare.figure import draw_scores
+        from training.plots import save
+
+        files = write_tables(folder, self.plan.document() | settings, self.rows, self.timings)
+        figure = draw_scores(self.title, self.scores)
+        return files + [save(figure, folder / name) for name in _PLOTS]
+
+
+def find(plan: Plan, rows: list[Row], timings: list[Timing], question: Question | None = None) -> Findings:
+    """Return what follows from the runs of a plan."""
+    asked = question or Question()
+    baseline = choose_baseline(plan.contenders, asked.baseline) if asked.baseline else {}
+    scores = score_all(rows, baseline, plan.seed)
+    prepared = {contender.agent for contender in plan.contenders if contender.precomputes}
+    limited = any(contender.entry.limit is not None for contender in plan.contenders)
+    return Findings(
+        plan=plan,
+        rows=rows,
+        timings=timings,
+        scores=scores,
+        baseline=baseline,
+        recommendations=recommend(rows, scores, prepared, plan.seed) if limited else [],
+        late=late_ticks(rows, timings, asked.units, asked.tick_ms, plan.seed) if asked.units else {},
+        verdicts=judge(asked.former, rows, plan.seed) if asked.former is not None else [],
+        former_name=asked.former_name,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without infinite numbers, and with estimates as named parts."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    return None if isinstance(value, float) and not isfinite(value) else value

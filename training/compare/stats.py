@@ -1,0 +1,92 @@
+"""Means with their intervals, Pareto fronts, and the ratio against a curve.
+
+Intervals are 95 % bootstrap intervals over problems. All that is estimated here is a function of sums over problems,
+so one resampling is one matrix product, and every contender meets the same resampled problems: differences and ratios
+stay paired.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESAMPLINGS = 2000
+_ROOM = 4_000_000  # weights in memory at a time
+_TAILS = (2.5, 97.5)
+_LEAST = 1e-9  # what is left of a suboptimality of exactly one, where its logarithm is needed
+
+Floats = NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """A value with the ends of its 95 % interval, which one problem alone leaves unknown (nan)."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the whole interval lies on one side of zero."""
+        return self.low > 0 or self.high < 0
+
+
+def resampled_sums(columns: Floats, seed: int) -> Floats:
+    """Return the sums of n x k columns over problems: first of all of them, then of each resampling."""
+    n = len(columns)
+    rng = np.random.default_rng(seed)
+    sums = [columns.sum(axis=0, keepdims=True)]
+    block = max(1, _ROOM // n)
+    for begin in range(0, RESAMPLINGS, block):
+        rows = min(block, RESAMPLINGS - begin)
+        picks = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
+        weights = np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n)
+        sums.append(weights @ columns)
+    return np.concatenate(sums)
+
+
+def estimate(values: Floats, problems: int) -> Estimate:
+    """Return the first value with the interval of the others, which come from resamplings."""
+    low, high = np.percentile(values[1:], _TAILS) if problems > 1 else (np.nan, np.nan)
+    return Estimate(float(values[0]), float(low), float(high))
+
+
+def pareto_front(points: list[tuple[float, float]]) -> list[bool]:
+    """Return which points no other beats: as good in both coordinates and better in one, less being better."""
+    return [not any(_beats(other, point) for other in points) for point in points]
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] <= other[0] and one[1] <= other[1] and one != other
+
+
+def needed(work: Floats, suboptimality: Floats, target: Floats) -> Floats:
+    """Return the logarithm of the work that a curve needs for a target, row by row.
+
+    The curve is made monotone first: settings that another beats are left out. Between its points, work and
+    suboptimality - 1 are taken to follow a power law. A target worse than the curve's cheapest point needs the work of
+    that point; one better than its best point is given the work of that point, which is too little.
+
+    Args:
+        work: B x D, what each of the D settings of the curve spends.
+        suboptimality: B x D, what it reaches.
+        target: B, the suboptimality to be reached.
+    """
+    order = np.argsort(work, axis=1, kind="stable")
+    spent = np.log(np.take_along_axis(work, order, axis=1))
+    best = np.minimum.accumulate(np.take_along_axis(suboptimality, order, axis=1), axis=1)
+    rows, reachable = np.arange(len(target)), np.maximum(target, best[:, -1])
+    after = (best > reachable[:, None]).sum(axis=1)  # the cheapest setting that is good enough
+    level = best[rows, np.maximum(after - 1, 0)]
+    before = (best > level[:, None]).sum(axis=1)  # the cheapest of those that are nearly
+    x, x_after, x_before = (np.log(np.maximum(s - 1, _LEAST)) for s in (reachable, best[rows, after], level))
+    gap = x_before - x_after
+    share = np.divide(x - x_after, gap, out=np.zeros_like(gap), where=gap > 0).clip(0, 1)
+    # The share is exactly 0 at a point of the curve: a policy that is one of its settings scores exactly 1.
+    return spent[rows, after] + share * (spent[rows, before] - spent[rows, after])
+
+
+def ratio(work: Floats, suboptimality: Floats, own_work: Floats, own_suboptimality: Floats) -> Floats:
+    """Return how many times its own work a curve needs for a policy's suboptimality, row by row; above 1 is a win."""
+    with np.errstate(divide="ignore"):  # a policy may do without any work
+        return np.exp(needed(work, suboptimality, own_suboptimality) - np.log(own_work))

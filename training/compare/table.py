@@ -1,0 +1,148 @@
+"""Scores as tables of words and numbers, for a terminal or a page, and as marks for a plot."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from math import isfinite, isnan
+from statistics import median
+from typing import NamedTuple
+
+from training.commands.terminal import Alarm
+from training.compare.against import WORSE, Verdict
+from training.compare.rows import Entry, Row, Timing
+from training.compare.scores import Score
+from training.compare.stats import Estimate
+
+_DASH = "-"
+_NAMES = {"suboptimality": "subopt.", "cost": "cost"}
+
+
+class Table(NamedTuple):
+    """A title, column names, and rows; a row of one cell is the heading of a group."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def main_table(title: str, scores: Sequence[Score], slow: Mapping[Entry, float], late: Mapping[Entry, float]) -> Table:
+    """Return the table of all scores, budget by budget.
+
+    Args:
+        title: what the table is called.
+        scores: its rows.
+        slow: the median over problems of the 99th percentile of each run's moves, in seconds.
+        late: the share of late ticks, where many units share one.
+    """
+    name = _NAMES[scores[0].measure]
+    work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nsolved", "µs\np99"]
+    columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", f"{name}\nmedian", *work]
+    columns += ["late\nticks"] * bool(late) + ["\nfront"]
+
+    def row(score: Score) -> list[str]:
+        extra = [f"{100 * late[score.entry]:.1f} %"] if late else []
+        return [*_numbers(score), digits(1e6 * slow[score.entry]), *extra, _front(score)]
+
+    return Table(title, columns, list(_grouped(scores, row)))
+
+
+def paired_table(scores: Sequence[Score], baseline: Mapping[Entry, Entry] | None) -> Table | None:
+    """Return the table of differences to the baseline and of ratios to the curve; None if there are none."""
+    curve = any(score.ratio_mean for score in scores)
+    if not baseline and not curve:
+        return None
+    name = _NAMES[scores[0].measure]
+    columns = ["\nagent"]
+    if baseline:
+        columns += [f"{name}\ndifference", "95 %\ninterval", "exp. mean\ndifference", "95 %\ninterval"]
+    if curve:
+        columns += ["ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
+
+    def row(score: Score) -> list[str]:
+        cells = [*_signed(score.difference), *_signed(score.expansions_difference)] if baseline else []
+        ratios = (score.ratio_mean, score.ratio_pooled) if curve else ()
+        return [score.entry.label, *cells, *(cell for part in ratios for cell in _ratio(part, score.beyond_curve))]
+
+    against = ", ".join(dict.fromkeys(entry.label for entry in (baseline or {}).values()))
+    title = "Paired" + (f" differences to {against}" if against else "") + (" and" if against and curve else "")
+    return Table(
+        title + (" ratios to the curve of fixed depths" if curve else ""), columns, list(_grouped(scores, row))
+    )
+
+
+def verdict_table(verdicts: Sequence[Verdict], path: str) -> Table:
+    """Return the table of what has become better or worse."""
+    columns = ["\nagent", "\nbudget", "\nverdict", "\ndifference", "95 %\ninterval", "exp. mean\ndifference"]
+    columns += ["95 %\ninterval", "\npairs", "\nlost", "\ngained", "\nvoid"]
+    rows = [
+        [
+            verdict.entry.label,
+            verdict.entry.budget,
+            Alarm(verdict.word) if verdict.word == WORSE else verdict.word,
+            *_signed(verdict.difference),
+            *_signed(verdict.expansions_difference),
+            *(str(count) for count in (verdict.pairs, verdict.lost, verdict.gained, verdict.void)),
+        ]
+        for verdict in verdicts
+    ]
+    return Table(f"Now against {path}", columns, rows)
+
+
+def slow_moves(rows: Iterable[Row], timings: Iterable[Timing]) -> dict[Entry, float]:
+    """Return for every contender the median over problems of the 99th percentile of its runs' moves, in seconds."""
+    grouped: dict[Entry, list[float]] = {}
+    for row, timing in zip(rows, timings, strict=True):
+        grouped.setdefault(row.entry, []).append(timing.p99)
+    return {entry: median(times) for entry, times in grouped.items()}
+
+
+def digits(value: float) -> str:
+    """Return a number with about four digits, or a dash where there is none."""
+    if not isfinite(value):
+        return _DASH
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def interval(estimate: Estimate) -> str:
+    """Return the interval of an estimate."""
+    return _DASH if isnan(estimate.low) else f"[{digits(estimate.low)}, {digits(estimate.high)}]"
+
+
+def _grouped(scores: Sequence[Score], row: Callable[[Score], list[str]]) -> Iterator[list[str]]:
+    for budget, group in groupby(scores, key=lambda score: score.entry.budget):
+        yield [f"budget {budget}" if budget != "no limit" else budget]
+        yield from map(row, group)
+
+
+def _numbers(score: Score) -> list[str]:
+    return [
+        score.entry.label,
+        digits(score.quality.value) if score.quality else Alarm(_reason(score)),
+        interval(score.quality) if score.quality else _DASH,
+        digits(score.quality_median),
+        digits(score.expansions_mean.value),
+        digits(score.expansions_pooled.value),
+        digits(score.scans_pooled),
+        Alarm(score.worst_move) if score.disqualified else str(score.worst_move),
+        f"{score.problems - score.failed}/{score.problems}",
+    ]
+
+
+def _reason(score: Score) -> str:
+    """Say why a score has no mean."""
+    return "over budget" if score.disqualified else f"{score.failed} failed"
+
+
+def _front(score: Score) -> str:
+    return "both" if len(score.fronts) > 1 else "".join(score.fronts)
+
+
+def _signed(estimate: Estimate | None) -> list[str]:
+    if estimate is None:
+        return [_DASH, _DASH]
+    return ["+" * (estimate.value > 0) + digits(estimate.value), interval(estimate)]
+
+
+def _ratio(estimate: Estimate | None, beyond: bool) -> list[str]:
+    if estimate is None:
+        return [_DASH, _DASH]
+    return [">" * beyond + f"{estimate.value:.2f}", "[{:.2f}, {:.2f}]".format(*estimate[1:])]
