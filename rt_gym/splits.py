@@ -19,12 +19,12 @@ A name stands for the same problems for ever. Whoever changes a family gives it 
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import cycle, islice
 from typing import Any
 
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 from rt_gym.grid import Grid
 from rt_gym.maps.generate import generate
 from rt_gym.problem import Problem
@@ -95,12 +95,11 @@ def names() -> list[str]:
     return list(_DIGESTS)
 
 
-def load(name: str, vision: int | None = None) -> Split:
+def load(name: str) -> Split:
     """Return a split; the first call for it makes the maps, in a second or two at most.
 
     Args:
         name: one of ``names()``.
-        vision: None when the maps are known, otherwise the radius of sight; 1 in RTPathFog-v0.
 
     Raises:
         InputError: if there is no such split, or the libraries installed here would make another of this name.
@@ -115,12 +114,9 @@ def load(name: str, vision: int | None = None) -> Split:
         >>> env.reset(seed=0)[1]["map"]
         'caves-128x128-s2020004'
     """
-    if name not in names():
-        raise InputError(f"there is no split {name!r}; there are {', '.join(names())}")
-    split = _made(name)
-    if vision is None:
-        return split
-    return replace(split, problems=tuple(replace(problem, vision=vision) for problem in split.problems))
+    if not isinstance(name, str) or name not in _DIGESTS:
+        raise InputError(f"there is no split {quoted(name)}; there are {', '.join(names())}")
+    return _made(name)
 
 
 @cache

@@ -16,12 +16,13 @@ import typer
 from typer.core import TyperGroup
 
 from training import check_agents
-from training.commands import agents, bench, compare, demo, maps, play
+from training.commands import agents, bench, compare, demo, maps, play, reproduce
 
 # name -> a function, or an app of further sub-commands
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "demo": demo.demo,
     "compare": compare.compare,
+    "reproduce": reproduce.reproduce,
     "agents": agents.agents,
     "maps": maps.app,
     "play": play.play,

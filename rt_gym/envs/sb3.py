@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from rt_gym.envs import ids
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 
 _MISSING: ImportError | None = None
 try:
@@ -69,7 +69,7 @@ class SB3VecEnv(VecEnv):
     def set_options(self, options: Any = None) -> None:
         """Refuse options: the episodes of a batch choose their problems from its pool."""
         if options and (isinstance(options, dict) or any(options)):
-            raise InputError(f"the episodes of a batch take no options at reset, but were given {options!r}")
+            raise InputError(f"the episodes of a batch take no options at reset, but were given {quoted(options)}")
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Take the actions of the next step."""
@@ -137,7 +137,7 @@ class SB3VecEnv(VecEnv):
 
 def _made(env_id: str, num_envs: int | None, settings: dict[str, Any]) -> VectorEnv[Any, Any, Any]:
     if env_id.removeprefix("rt_gym:") not in ids():
-        raise InputError(f"{env_id!r} is none of this package's environments, which are {', '.join(ids())}")
+        raise InputError(f"{quoted(env_id)} is none of this package's environments, which are {', '.join(ids())}")
     return gym.make_vec(
         env_id,
         1 if num_envs is None else num_envs,
@@ -149,12 +149,10 @@ def _made(env_id: str, num_envs: int | None, settings: dict[str, Any]) -> Vector
 
 def _fitting(batch: Any, num_envs: int | None, settings: dict[str, Any]) -> VectorEnv[Any, Any, Any]:
     if not isinstance(batch, VectorEnv):
-        raise InputError(f"env must be the id of an environment or a batched environment, not {batch!r}")
+        raise InputError(f"env must be the id of an environment or a batched environment, not {quoted(batch)}")
     if num_envs is not None or settings:
         raise InputError("num_envs and settings go with an id; the batched environment that was given has its own")
     mode = batch.metadata.get("autoreset_mode")
     if mode is not AutoresetMode.SAME_STEP:
-        raise InputError(
-            f"Stable-Baselines3 needs the autoreset mode SAME_STEP, but the batched environment has {mode}"
-        )
+        raise InputError(f"Stable-Baselines3 needs autoreset_mode SAME_STEP, but the batched environment has {mode}")
     return batch

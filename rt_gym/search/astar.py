@@ -20,11 +20,11 @@ from rt_gym.cost import INF
 from rt_gym.grid import Grid, Position, Terrain, gap
 from rt_gym.jit import kernel
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, STAMP, Space, forget, make_space, rank, seat
+from rt_gym.search.space import BEST, CLOSED, NONE, OPEN, SIZE, STAMP, Space, discover, forget, make_space, reach
 
 FOUND, EXHAUSTED, INTERRUPTED = range(3)
 
-OPEN, SHUT = range(2)
+SHUT = 1  # the role of a closed state
 _SHIFT = 36  # of f, which is exact to 2**-40 of a step
 
 # Entries of Buckets.state: the lowest bucket (absolute) and how many slots wait in higher ones.
@@ -37,7 +37,6 @@ class Buckets(NamedTuple):
     Attributes:
         space: the states; ``role`` is OPEN or SHUT.
         lowest: the lowest bucket as a heap.
-        minus_g: int64, the heap's tie.
         head: int32, first slot of every bucket, NONE if empty; a power of two in size.
         after, ahead: int32, the next and the previous slot in the same bucket.
         metric: int64[2], what the heuristic charges per straight and diagonal step.
@@ -46,7 +45,6 @@ class Buckets(NamedTuple):
 
     space: Space
     lowest: Heap
-    minus_g: NDArray[np.int64]
     head: NDArray[np.int32]
     after: NDArray[np.int32]
     ahead: NDArray[np.int32]
@@ -61,12 +59,10 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
     from a state to its successor; the ring of buckets is longer than that.
     """
     space = make_space(terrain.mask.size)
-    minus_g = np.empty_like(space.g)
     reach = (1 + weight) * int(terrain.cost.max()) / (1 << _SHIFT) + 2
     return Buckets(
         space=space,
-        lowest=Heap(space.item, space.at, space.f, minus_g, space.rank, np.zeros(1, np.int64)),
-        minus_g=minus_g,
+        lowest=Heap(space.item, space.at, space.f, space.minus_g, space.rank, np.zeros(1, np.int64)),
         head=np.empty(1 << int(reach).bit_length(), np.int32),
         after=np.empty_like(space.cell),
         ahead=np.empty_like(space.cell),
@@ -124,27 +120,6 @@ def refill(buckets):
     return True
 
 
-@kernel(inline=True)
-def reach(buckets, u, d, w, g):
-    """Enter that slot ``w`` is reached from ``u`` in direction ``d`` at cost ``g``."""
-    space = buckets.space
-    space.g[w] = g
-    space.f[w] = g + space.h[w]
-    buckets.minus_g[w] = -g
-    space.parent[w] = u
-    space.via[w] = d
-
-
-@kernel(inline=True)
-def discover(terrain, buckets, base, slot, cell, t):
-    """Give a cell its slot in the open list."""
-    space = buckets.space
-    seat(space, base, slot, cell)
-    rank(space, slot)
-    space.h[slot] = gap(terrain.xy, buckets.metric, cell, t)
-    space.role[slot] = OPEN
-
-
 @kernel
 def begin_astar(terrain, buckets, s, t):
     """Start a new search from ``s`` to ``t``."""
@@ -152,8 +127,8 @@ def begin_astar(terrain, buckets, s, t):
     base = forget(space)
     buckets.head[:] = NONE
     buckets.lowest.size[0] = 0
-    discover(terrain, buckets, base, root, s, t)
-    reach(buckets, np.int64(NONE), 0, root, np.int64(0))
+    discover(space, base, root, s, gap(terrain.xy, buckets.metric, s, t))
+    reach(space, np.int64(NONE), 0, root, np.int64(0))
     space.state[SIZE] = 1
     buckets.state[LOWEST] = space.f[root] >> _SHIFT
     buckets.state[WAITING] = 0
@@ -194,16 +169,16 @@ def resume_astar(terrain, trip, buckets, t, limit):
                 if w < 0:
                     w = size
                     size += 1
-                    discover(terrain, buckets, base, w, v, t)
-                    reach(buckets, u, d, w, g)
+                    discover(space, base, w, v, gap(terrain.xy, buckets.metric, v, t))
+                    reach(space, u, d, w, g)
                     insert(buckets, w)
                 elif g < space.g[w] and space.role[w] == OPEN:
                     if space.at[w] == NONE:
                         take_out(buckets, w)
-                        reach(buckets, u, d, w, g)
+                        reach(space, u, d, w, g)
                         insert(buckets, w)
                     else:
-                        reach(buckets, u, d, w, g)
+                        reach(space, u, d, w, g)
                         lower(lowest, w)
     space.state[SIZE] = size
     space.state[CLOSED] = closed

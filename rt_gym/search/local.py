@@ -7,15 +7,14 @@ Agents and Multi-Agent Systems 18(3), 2009 (LSS-LRTA*); the same two procedures 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rt_gym.budget import charge, learn, raise_h
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
-from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, STAMP, Space, forget, rank, seat
+from rt_gym.search.space import BEST, CLOSED, NONE, OPEN, SIZE, STAMP, Space, discover, forget, reach
 
-FRONTIER, INTERIOR, FINAL = range(3)
+INTERIOR, FINAL = 1, 2  # the roles of closed states; the frontier is what is still open
 
 
 class Local(NamedTuple):
@@ -25,45 +24,21 @@ class Local(NamedTuple):
         space: the states; ``role`` tells interior from frontier.
         open: A*'s open list: smaller f, larger g, first generated.
         learning: the queue of the learning phase: smaller value, first generated.
-        minus_g: int64, the tie of the open list.
     """
 
     space: Space
     open: Heap
     learning: Heap
-    minus_g: NDArray[np.int64]
 
 
 def make_local(space: Space) -> Local:
     """Return the queues of a local search over ``space``."""
-    minus_g, no_tie, size = np.empty_like(space.g), np.zeros_like(space.g), np.zeros(1, np.int64)
+    no_tie, size = np.zeros_like(space.g), np.zeros(1, np.int64)
     return Local(
         space=space,
-        open=Heap(space.item, space.at, space.f, minus_g, space.rank, size),
+        open=Heap(space.item, space.at, space.f, space.minus_g, space.rank, size),
         learning=Heap(space.item, space.at, space.f, no_tie, space.rank, size),
-        minus_g=minus_g,
     )
-
-
-@kernel(inline=True)
-def reach(local, u, d, w, g):
-    """Enter that slot ``w`` is reached from ``u`` in direction ``d`` at cost ``g``."""
-    space = local.space
-    space.g[w] = g
-    space.f[w] = g + space.h[w]
-    local.minus_g[w] = -g
-    space.parent[w] = u
-    space.via[w] = d
-
-
-@kernel(inline=True)
-def discover(local, base, slot, cell, h):
-    """Give a cell its slot on the frontier."""
-    space = local.space
-    seat(space, base, slot, cell)
-    rank(space, slot)
-    space.h[slot] = h
-    space.role[slot] = FRONTIER
 
 
 @kernel
@@ -79,8 +54,8 @@ def bounded_astar(terrain, trip, local, h, s, t, n):
     base = forget(space)
     open_list.size[0] = 0
     size, closed = np.int64(0), np.int64(0)
-    discover(local, base, size, s, h[s])
-    reach(local, np.int64(NONE), 0, size, np.int64(0))
+    discover(space, base, size, s, h[s])
+    reach(space, np.int64(NONE), 0, size, np.int64(0))
     push(open_list, size)
     size += 1
     best = np.int64(NONE)
@@ -102,11 +77,11 @@ def bounded_astar(terrain, trip, local, h, s, t, n):
                 if w < 0:
                     w = size
                     size += 1
-                    discover(local, base, w, v, h[v])
-                    reach(local, u, d, w, g)
+                    discover(space, base, w, v, h[v])
+                    reach(space, u, d, w, g)
                     push(open_list, w)
-                elif g < space.g[w] and space.role[w] == FRONTIER:
-                    reach(local, u, d, w, g)
+                elif g < space.g[w] and space.role[w] == OPEN:
+                    reach(space, u, d, w, g)
                     lower(open_list, w)
     space.state[SIZE] = size
     space.state[CLOSED] = closed

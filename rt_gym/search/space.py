@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rt_gym.jit import kernel
 
 NONE = -1
+OPEN = 0  # the role of a state that waits to be expanded; what others there are is up to the search
 
 # Entries of Space.state.
 STAMP, SIZE, CLOSED, BEST = range(4)
@@ -29,6 +30,7 @@ class Space(NamedTuple):
         g: int64[n], cheapest known cost from the root.
         h: int64[n], heuristic value when generated.
         f: int64[n], the key of the open list.
+        minus_g: int64[n], its tie: of equal f, the larger g comes first.
         parent: int32[n], slot from which ``g`` was reached.
         via: uint8[n], direction of the step from the parent; in a lookahead, of the first step from the root.
         role: uint8[n], free for the search's own marks.
@@ -44,6 +46,7 @@ class Space(NamedTuple):
     g: NDArray[np.int64]
     h: NDArray[np.int64]
     f: NDArray[np.int64]
+    minus_g: NDArray[np.int64]
     parent: NDArray[np.int32]
     via: NDArray[np.uint8]
     role: NDArray[np.uint8]
@@ -66,6 +69,7 @@ def make_space(cells: int) -> Space:
         g=np.empty(cells, np.int64),
         h=np.empty(cells, np.int64),
         f=np.empty(cells, np.int64),
+        minus_g=np.empty(cells, np.int64),
         parent=np.empty(cells, np.int32),
         via=np.empty(cells, np.uint8),
         role=np.empty(cells, np.uint8),
@@ -114,10 +118,23 @@ def seat(space, base, slot, cell):
 
 
 @kernel(inline=True)
-def rank(space, slot):
-    """Set the last tie-break of a new slot and mark it as being in no heap."""
+def discover(space, base, slot, cell, h):
+    """Give a cell the next free slot as an open state that is in no heap yet."""
+    seat(space, base, slot, cell)
+    space.h[slot] = h
+    space.role[slot] = OPEN
     space.at[slot] = NONE
     space.rank[slot] = slot if space.random[0] == 0 else draw(space.random)
+
+
+@kernel(inline=True)
+def reach(space, u, d, w, g):
+    """Enter that slot ``w`` is reached from ``u`` in direction ``d`` at cost ``g``."""
+    space.g[w] = g
+    space.f[w] = g + space.h[w]
+    space.minus_g[w] = -g
+    space.parent[w] = u
+    space.via[w] = d
 
 
 @kernel

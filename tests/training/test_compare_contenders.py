@@ -1,0 +1,115 @@
+"""Who takes part: settings that fit a budget, the portfolio, and classes of one's own."""
+
+from pathlib import Path
+
+import pytest
+
+import agents
+from rt_gym import InputError
+from training.compare import Allowance, Draw, Plan, Workers, enlist, enlist_all, find_courses, portfolio, run_plan
+
+GREEDY = """
+class Greedy:
+    def __init__(self, patience, tired=3):
+        self.patience = patience
+
+    def reset(self, view, seed=None):
+        self.view, self.visits = view, {}
+
+    def act(self):
+        here = self.view.position
+        self.visits[here] = self.visits.get(here, 0) + 1
+        moves = self.view.expand(here)
+        return min(moves, key=lambda m: (self.visits.get(m[1], 0), m[2] + self.view.heuristic(m[1])))[0]
+
+class Broken(Greedy):
+    def act(self):
+        return 1 // 0
+
+thing = 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_agents_for_tests.py").write_text(GREEDY)
+    (tmp_path / "broken_module_for_tests.py").write_text("nonsense nonsense\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def test_what_is_not_given_is_fitted_to_the_budget() -> None:
+    found = enlist_all(["lrta", "lss-lrta:commit=one", "lrta:depth=2"], [Allowance.of(10), Allowance.of(100)])
+    assert [contender.entry.label for contender in found] == [
+        "lrta depth=2",
+        "lss-lrta lookahead=10 commit=one",
+        "lrta depth=5",
+        "lss-lrta lookahead=100 commit=one",
+        "lrta depth=2",
+    ]
+    assert [contender.entry.budget for contender in found] == ["10 expansions"] * 2 + ["100 expansions"] * 3
+
+
+def test_without_a_limit_settings_are_the_defaults() -> None:
+    contender = enlist("lss-lrta", {}, Allowance.of(None))
+    assert contender.settings == agents.parameters("lss-lrta")
+    assert contender.entry == ("lss-lrta", "lookahead=50", "no limit", None, "expansions")
+
+
+def test_an_allowance_in_time_has_a_limit_per_agent() -> None:
+    allowance = Allowance("0.5 ms", limits={"lrta": 30, "lss-lrta": 40})
+    found = enlist_all(["lrta", "lss-lrta"], [allowance])
+    assert [(c.entry.label, c.entry.budget, c.entry.limit) for c in found] == [
+        ("lrta depth=3", "0.5 ms", 30),
+        ("lss-lrta lookahead=40", "0.5 ms", 40),
+    ]
+
+
+def test_the_portfolio_has_all_agents_that_a_budget_is_enough_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert portfolio() == agents.ids()
+    monkeypatch.setitem(agents._TABLE, "needy", ("own", "Needy"))
+    real = agents.load
+
+    class Needy:
+        def __init__(self, policy: str) -> None:
+            """Needs more than a budget."""
+
+    monkeypatch.setattr(agents, "load", lambda name: Needy if name == "needy" else real(name))
+    assert "needy" in agents.ids()
+    assert "needy" not in portfolio()
+
+
+@pytest.mark.parametrize(
+    ("spec", "part"),
+    [
+        ("lrtb", "did you mean lrta"),
+        ("lrta:width=3", "no parameter 'width'; its parameters are depth, tie"),
+        ("lrta:depth=0", "depth must be a whole number"),
+        ("lrta:depth=deep", "depth must be a whole number"),
+        ("no_such_module.Agent", "cannot be imported"),
+        ("broken_module_for_tests.Agent", "cannot be imported \\(SyntaxError"),
+        ("own_agents_for_tests.Nobody", "cannot be imported"),
+        ("own_agents_for_tests.thing", "is not a class"),
+        ("own_agents_for_tests.Greedy", "needs a value for patience"),
+        ("own_agents_for_tests.Greedy:patience=1:size=3", "cannot be made"),
+    ],
+)
+def test_agents_and_settings_that_are_not_there_are_refused(spec: str, part: str) -> None:
+    with pytest.raises(InputError, match=part):
+        enlist_all([spec], [Allowance.of(100)])
+
+
+def test_a_class_of_ones_own_runs_beside_the_others() -> None:
+    contenders = enlist_all(["own_agents_for_tests.Greedy:patience=1", "lrta"], [Allowance.of(10)])
+    plan = Plan(tuple(contenders), tuple(find_courses(["open-16"], Draw(3))), max_moves=5000)
+    rows, _ = run_plan(plan, workers=Workers(jobs=1))
+    assert contenders[0].entry.label == "own_agents_for_tests.Greedy patience=1 tired=3"
+    assert [row.result.outcome for row in rows] == ["goal"] * 6
+    assert all(row.expansions_per_move == 1 for row in rows[:3])
+
+
+def test_a_class_of_ones_own_that_breaks_down_is_named_with_the_problem() -> None:
+    contenders = enlist_all(["own_agents_for_tests.Broken:patience=1"], [Allowance.of(None)])
+    plan = Plan(tuple(contenders), tuple(find_courses(["open-16"], Draw(1))))
+    with pytest.raises(InputError, match=r"Broken broke down on open-16 from .* \(ZeroDivisionError"):
+        run_plan(plan, workers=Workers(jobs=1))

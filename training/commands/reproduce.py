@@ -1,0 +1,137 @@
+"""``rt-gym reproduce``: the experiments of the papers, with a verdict on every claim."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from training.commands.terminal import AsJson, make_folder, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from training.compare import Plan, Workers
+    from training.experiments.frame import Experiment
+
+_PUBLIC = Path(__file__).resolve().parents[3] / "shared" / "maps"  # a folder beside the repository
+
+Id = Annotated[str, typer.Argument(metavar="ID|all", help="An experiment, such as tb-t1.")]
+Size = Annotated[str, typer.Option(help="smoke (seconds), record (minutes) or full (as many problems as the paper).")]
+Maps = Annotated[
+    Path | None,
+    typer.Option(
+        help="The folder of the public MovingAI maps, with a folder for each set. Without it: shared/maps beside the"
+        " repository, or else generated maps."
+    ),
+]
+Docs = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Also write the results to FOLDER/results.md and FOLDER/results/.")
+]
+
+
+def reproduce(
+    experiment: Id,
+    size: Size = "smoke",
+    maps: Maps = None,
+    jobs: Annotated[int, typer.Option(min=-1, help="Processes at a time; -1 for one per core.")] = -1,
+    out: Annotated[Path, typer.Option(help="The folder for tables and jobs.")] = Path("rt-gym-reproduce"),
+    write_docs: Docs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
+
+    Finished jobs are kept in the folder: the same command goes on where it was stopped.
+    """
+    from training.compare import Workers
+    from training.experiments import ids, load
+    from training.experiments.page import write_page
+
+    chosen = [load(name) for name in (ids() if experiment.lower() == "all" else [experiment])]
+    folder = _public_maps(maps)
+    _check(size, folder, write_docs)
+    workers = Workers(jobs)
+    documents = []
+    for each in chosen:
+        documents.append(_conduct(each, size, folder, out, workers))
+        if not as_json:
+            _tell(documents[-1])
+    if write_docs:
+        written = write_page(write_docs, documents)
+        if not as_json:
+            typer.echo("\n".join(map(str, written)))
+    if as_json:
+        print_json(documents)
+
+
+def _public_maps(given: Path | None) -> Path | None:
+    """Return the folder of public maps, None if there is none."""
+    from rt_gym import InputError
+    from rt_gym.files import shown
+
+    if given is not None and not given.is_dir():
+        raise InputError(f"{shown(given)}: is not a folder")
+    return given or (_PUBLIC if _PUBLIC.is_dir() else None)
+
+
+def _check(size: str, maps: Path | None, docs: Path | None) -> None:
+    """Refuse what could not be done in the end, before anything is run."""
+    from rt_gym import InputError
+    from rt_gym.errors import quoted
+    from training.experiments.frame import SIZES
+    from training.experiments.page import documents_folder
+
+    if size not in SIZES:
+        raise InputError(f"unknown size {quoted(size)}, known are {', '.join(SIZES)}")
+    if docs is not None:
+        if maps is None:
+            raise InputError("--write-docs needs the public maps: name their folder by --maps")
+        make_folder(documents_folder(docs))
+
+
+def _conduct(experiment: "Experiment", size: str, maps: Path | None, out: Path, workers: "Workers") -> dict[str, Any]:
+    """Run one experiment, write its tables, and return what it found."""
+    from training.compare import write_tables
+    from training.experiments.evidence import Evidence
+    from training.experiments.page import describe
+
+    plan = _plan(experiment, size, maps)
+    home = out / experiment.id
+    make_folder(home / size)
+    rows, timings = _run(plan, home, workers)
+    document = describe(experiment, plan, Evidence(rows, timings), size, maps is not None)
+    write_tables(home / size, plan.document() | {"found": document}, rows, timings)
+    return document
+
+
+def _plan(experiment: "Experiment", size: str, maps: Path | None) -> "Plan":
+    with progress(f"{experiment.id}: drawing problems", len(experiment.grounds)) as advance:
+        courses = []
+        for course in experiment.courses(size, maps):
+            courses.append(course)
+            advance()
+    return experiment.plan(tuple(courses))
+
+
+def _run(plan: "Plan", home: Path, workers: "Workers") -> Any:
+    """Run what is not on disk yet; Ctrl-C leaves what is finished."""
+    from rt_gym.files import shown
+    from training.compare import run_plan
+
+    with progress(f"{home.name}: running", plan.runs) as advance:
+        try:
+            return run_plan(plan, home, workers, advance)
+        except KeyboardInterrupt:
+            says = f"stopped: finished jobs are kept in {shown(home)}; the same command goes on from there"
+            typer.echo(says, err=True)
+            raise typer.Exit(130) from None
+
+
+def _tell(document: dict[str, Any]) -> None:
+    from training.experiments.page import CLAIM_WORDS, STAND_INS, claims_table, remarks, tables
+
+    typer.echo(f"{document['id'].upper()}: {document['title']}\n{document['paper']}\n")
+    if not document["public_maps"]:
+        typer.echo(f"{STAND_INS}\n")
+    for table in tables(document):
+        print_table(table.title, table.columns, table.rows)
+    claims = claims_table(document)
+    print_table(claims.title, claims.columns, claims.rows, CLAIM_WORDS)
+    typer.echo("\n".join([*remarks(document), ""]))

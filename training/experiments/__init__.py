@@ -1,0 +1,38 @@
+"""The experiments of the papers, by the name of their figure or table.
+
+An experiment is a module with an ``EXPERIMENT`` of frozen settings and claims, and a row of the table below. Whoever
+adds an agent adds its row to ``entrants`` and what the paper says of it to the claims.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+from rt_gym.errors import InputError, quoted
+
+if TYPE_CHECKING:
+    from training.experiments.frame import Experiment
+
+# id -> module, imported on demand
+_TABLE = {
+    "tb-t1": "tb_t1",
+    "sg-f2": "sg_f2",
+    "dc-f5": "dc_f5",
+}
+
+
+def ids() -> list[str]:
+    """Return the ids of all experiments."""
+    return list(_TABLE)
+
+
+def load(experiment_id: str) -> "Experiment":
+    """Return an experiment by its id, in small or capital letters.
+
+    Raises:
+        InputError: if there is none of that name.
+    """
+    name = experiment_id.lower()
+    if name not in _TABLE:
+        raise InputError(f"unknown experiment {quoted(experiment_id)}, known are {', '.join(_TABLE)}")
+    found: Experiment = importlib.import_module(f"{__package__}.{_TABLE[name]}").EXPERIMENT
+    return found

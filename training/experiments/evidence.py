@@ -1,0 +1,122 @@
+"""What the runs of an experiment say: numbers per problem, means with intervals, and tables of both."""
+
+from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from rt_gym import InputError
+from training.compare import Estimate, Row, Score, Timing, score_all
+from training.compare.stats import Floats, estimate, resampled_sums
+from training.compare.table import Table, digits, interval
+
+NO_LIMIT = "no limit"
+_COLUMNS = ["\nagent", "subopt.\nmean", "95 %\ninterval", "subopt.\nmedian"]
+_COLUMNS += ["exp.\nmean", "95 %\ninterval", "exp.\npooled", "worst\nmove", "\nsolved"]
+
+
+class Evidence:
+    """The runs of every contender, problem by problem, in the same order for all.
+
+    Args:
+        rows: the runs.
+        timings: how long each of them took.
+    """
+
+    def __init__(self, rows: Sequence[Row], timings: Sequence[Timing]) -> None:
+        self.rows = rows
+        self._runs: dict[tuple[str, str], list[tuple[Row, Timing]]] = {}
+        for row, timing in zip(rows, timings, strict=True):
+            self._runs.setdefault((row.entry.label, row.entry.budget), []).append((row, timing))
+
+    def labels(self, agent: str) -> list[str]:
+        """Return the labels of an agent's settings, in the order of the runs."""
+        return list(dict.fromkeys(row.entry.label for row in self.rows if row.entry.agent == agent))
+
+    def numbers(self, label: str, name: str, budget: str = NO_LIMIT) -> Floats:
+        """Return a number of every run of a contender, infinite where the run failed.
+
+        Args:
+            label: the contender, such as ``"lrta depth=4"``.
+            name: what of a ``Row``, its ``Result``, its ``Place`` or its ``Timing``.
+            budget: the contender's budget as tables call it.
+        """
+        if (label, budget) not in self._runs:
+            raise InputError(f"no run of {label!r} with the budget {budget!r}")
+        runs = self._runs[label, budget]
+        return np.array([_number(row, timing, name) if row.solved else np.inf for row, timing in runs])
+
+
+def _number(row: Row, timing: Timing, name: str) -> Any:
+    return next(getattr(part, name) for part in (row.result, row.place, timing, row) if hasattr(part, name))
+
+
+def bootstrap(function: Callable[..., Floats], *columns: Floats) -> Estimate | None:
+    """Return a function of the means of columns over problems, with its 95 % interval.
+
+    Every call meets the same resampled problems.
+
+    Args:
+        function: takes an array of resampled means for each column and returns one value for each resampling.
+        *columns: numbers per problem.
+
+    Returns:
+        None if a number is infinite, because a run failed.
+    """
+    together = np.stack(columns, axis=1)
+    if not np.isfinite(together).all():
+        return None
+    means = resampled_sums(together, seed=0) / len(together)
+    return estimate(function(*means.T), len(together))
+
+
+def mean(column: Floats) -> Estimate | None:
+    """Return the mean of a column."""
+    return bootstrap(lambda m: m, column)
+
+
+def ratio(above: Floats, below: Floats) -> Estimate | None:
+    """Return the mean of one column divided by the mean of another."""
+    return bootstrap(lambda a, b: a / b, above, below)
+
+
+def exactly(value: float) -> Estimate | None:
+    """Return a number that is counted, not estimated; None if it is infinite, because a run failed."""
+    return Estimate(value, value, value) if isfinite(value) else None
+
+
+def trend(columns: Iterable[Floats]) -> Estimate | None:
+    """Return Spearman's rank correlation of the columns' means with the order of the columns; -1 if they only fall."""
+    return bootstrap(_spearman, *columns)
+
+
+def _spearman(*means: Floats) -> Floats:
+    ranks = rankdata(np.stack(means, axis=1), axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    order = np.arange(len(means)) - (len(means) - 1) / 2
+    spread = np.sqrt((ranks**2).sum(axis=1) * (order**2).sum())
+    return np.divide(ranks @ order, spread, out=np.zeros(len(ranks)), where=spread > 0)
+
+
+def score_table(title: str, rows: Iterable[Row]) -> Table:
+    """Return a table with a line for every contender: quality, both averages of expansions per move, failures."""
+    return Table(title, _COLUMNS, [_line(score) for score in score_all(rows)])
+
+
+def _line(score: Score) -> list[str]:
+    return [
+        score.entry.label + ("" if score.entry.budget == NO_LIMIT else f", {score.entry.budget}"),
+        *with_interval(score.quality),
+        digits(score.quality_median),
+        *with_interval(score.expansions_mean),
+        digits(score.expansions_pooled.value),
+        f"{score.worst_move:,}",
+        f"{score.problems - score.failed}/{score.problems}",
+    ]
+
+
+def with_interval(ours: Estimate | None) -> list[str]:
+    """Return an estimate as two cells of a table: the value and its interval."""
+    return ["-", "-"] if ours is None else [digits(ours.value), interval(ours)]
