@@ -1,7 +1,9 @@
 """``rt-gym play``: the summary, the story, the films, the terminal and the window."""
 
+import io
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from rich.console import Console
 from typer.testing import CliRunner
 
 import agents
@@ -238,16 +241,17 @@ class Terminal:
         self.seen = b""
         self._typed = b""
         self._after = b"\0"
-        self.streams = [open(os.dup(slave), mode, encoding="utf-8") for mode in "rw"]
+        self.streams = [os.fdopen(os.dup(slave), mode, encoding="utf-8") for mode in "rw"]
         os.close(slave)
-        for name, stream in zip(("stdin", "stdout"), self.streams, strict=True):
-            monkeypatch.setattr(sys, name, stream)
+        self._patch = monkeypatch
         for name, value in {"COLUMNS": "60", "LINES": "30", "TERM": "xterm-256color", "COLORTERM": "truecolor"}.items():
             monkeypatch.setenv(name, value)
         monkeypatch.delenv("NO_COLOR", raising=False)
 
     def play(self, *arguments: str, keys: bytes = b"", after: bytes = b"") -> str:
         """Run the command, press keys once something was seen, and return all that was written."""
+        for name, stream in zip(("stdin", "stdout"), self.streams, strict=True):
+            self._patch.setattr(sys, name, stream)  # only now: pytest puts its own in place before every phase
         self._typed, self._after = keys, after
         reader = threading.Thread(target=self._read)
         reader.start()
@@ -273,13 +277,9 @@ class Terminal:
                 self._typed = b""
 
     def restored(self) -> bool:
-        """Whether the cursor and the old screen were brought back after everything else was drawn."""
-        hidden, back = self.seen.rfind(b"\x1b[?25l"), self.seen.rfind(b"\x1b[?1049l")
-        return (
-            self.seen.find(b"\x1b[?1049h") < hidden < self.seen.rfind(b"\x1b[?25h")
-            and self.seen.count(b"1049l") == (self.seen.count(b"1049h")) == 1
-            and back > 0
-        )
+        """Whether the cursor and the old screen came back, once each, after they were taken away."""
+        signs = re.findall(rb"\x1b\[\?(25l|25h|1049h|1049l)", self.seen)
+        return sorted(signs) == [b"1049h", b"1049l", b"25h", b"25l"] and set(signs[:2]) == {b"1049h", b"25l"}
 
 
 @pytest.fixture
@@ -339,14 +339,16 @@ class TestTerminal:
     def test_json_is_not_drawn(self, terminal: Terminal) -> None:
         assert json.loads(terminal.play("--agent", "astar", "--json"))["outcome"] == "goal"
 
-    def test_a_new_size_is_drawn_at_once(self, terminal: Terminal) -> None:
+    def test_a_new_size_is_drawn_at_once(self) -> None:
         playback = Playback(agents.make("astar"), PROBLEM, None, 100)
-        with TerminalScreen(None) as screen:
+        screen = TerminalScreen(None)
+        screen._console = Console(file=io.StringIO(), force_terminal=True, width=60, height=30)
+        with screen:
             screen.show(playback.scene(next(playback.moments()), "c" * 200), "words " * 20, "hint")
             screen._console.size = (20, 12)
             assert screen.wait(0.1)
-            last = os.read(terminal.master, 1 << 20).decode().split("\x1b[H")[-1]
-        assert f"\x1b[2K{'c' * 20}\r\n" in last
+            last = screen._console.file.getvalue().split("\x1b[H")[-1]
+        assert f"\x1b[2K{'c' * 20}\n" in last
         assert last.count("\n") <= 11
 
     def test_a_terminal_of_one_line_is_enough(self, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,11 +42,14 @@ def reproduce(
     """
     from training.compare import Workers
     from training.experiments import ids, load
+    from training.experiments.frame import check_size
     from training.experiments.page import write_page
 
     chosen = [load(name) for name in (ids() if experiment.lower() == "all" else [experiment])]
     folder = _public_maps(maps)
-    _check(size, folder, write_docs)
+    check_size(size)
+    if write_docs:
+        _check_docs(write_docs, folder)
     workers = Workers(jobs)
     documents = []
     for each in chosen:
@@ -71,19 +74,14 @@ def _public_maps(given: Path | None) -> Path | None:
     return given or (_PUBLIC if _PUBLIC.is_dir() else None)
 
 
-def _check(size: str, maps: Path | None, docs: Path | None) -> None:
-    """Refuse what could not be done in the end, before anything is run."""
+def _check_docs(docs: Path, maps: Path | None) -> None:
+    """Refuse a page that could not be written in the end, before anything is run."""
     from rt_gym import InputError
-    from rt_gym.errors import quoted
-    from training.experiments.frame import SIZES
     from training.experiments.page import documents_folder
 
-    if size not in SIZES:
-        raise InputError(f"unknown size {quoted(size)}, known are {', '.join(SIZES)}")
-    if docs is not None:
-        if maps is None:
-            raise InputError("--write-docs needs the public maps: name their folder by --maps")
-        make_folder(documents_folder(docs))
+    if maps is None:
+        raise InputError("--write-docs needs the public maps: name their folder by --maps")
+    make_folder(documents_folder(docs))
 
 
 def _conduct(experiment: "Experiment", size: str, maps: Path | None, out: Path, workers: "Workers") -> dict[str, Any]:
@@ -125,13 +123,11 @@ def _run(plan: "Plan", home: Path, workers: "Workers") -> Any:
 
 
 def _tell(document: dict[str, Any]) -> None:
-    from training.experiments.page import CLAIM_WORDS, STAND_INS, claims_table, remarks, tables
+    from training.experiments.page import CLAIM_WORDS, claims_table, remarks, tables
 
-    typer.echo(f"{document['id'].upper()}: {document['title']}\n{document['paper']}\n")
-    if not document["public_maps"]:
-        typer.echo(f"{STAND_INS}\n")
+    head = f"{document['id'].upper()}: {document['title']}"
+    typer.echo("\n".join([head, document["paper"] + ".", *remarks(document), ""]))
     for table in tables(document):
         print_table(table.title, table.columns, table.rows)
     claims = claims_table(document)
     print_table(claims.title, claims.columns, claims.rows, CLAIM_WORDS)
-    typer.echo("\n".join([*remarks(document), ""]))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from rt_gym import InputError
 from training.compare import Estimate, Row, Score, Timing, score_all
 from training.compare.stats import Floats, estimate, resampled_sums
 from training.compare.table import Table, digits, interval
@@ -31,10 +30,6 @@ class Evidence:
         for row, timing in zip(rows, timings, strict=True):
             self._runs.setdefault((row.entry.label, row.entry.budget), []).append((row, timing))
 
-    def labels(self, agent: str) -> list[str]:
-        """Return the labels of an agent's settings, in the order of the runs."""
-        return list(dict.fromkeys(row.entry.label for row in self.rows if row.entry.agent == agent))
-
     def numbers(self, label: str, name: str, budget: str = NO_LIMIT) -> Floats:
         """Return a number of every run of a contender, infinite where the run failed.
 
@@ -43,8 +38,6 @@ class Evidence:
             name: what of a ``Row``, its ``Result``, its ``Place`` or its ``Timing``.
             budget: the contender's budget as tables call it.
         """
-        if (label, budget) not in self._runs:
-            raise InputError(f"no run of {label!r} with the budget {budget!r}")
         runs = self._runs[label, budget]
         return np.array([_number(row, timing, name) if row.solved else np.inf for row, timing in runs])
 

@@ -21,6 +21,12 @@ SIZES = ("smoke", "record", "full")
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 
 
+def check_size(size: str) -> None:
+    """Refuse a size that no experiment has."""
+    if size not in SIZES:
+        raise InputError(f"unknown size {quoted(size)}, known are {', '.join(SIZES)}")
+
+
 @dataclass(frozen=True)
 class Claim:
     """Something that a paper says, and what we found.
@@ -133,10 +139,8 @@ class Experiment:
         """Yield the maps with their problems; without a folder of public maps, generated maps stand in for them.
 
         Raises:
-            InputError: for an unknown size, or a map that is missing or does not fit.
+            InputError: for a map that is missing or does not fit.
         """
-        if size not in self.problems:
-            raise InputError(f"unknown size {quoted(size)}, known are {', '.join(SIZES)}")
         for number, ground in enumerate(self.grounds):
             grid = ground.stand_in(number) if maps is None else ground.load(maps)
             drawn = sample_problems(grid, self.problems[size], *self.optimal, self.seed)

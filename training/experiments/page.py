@@ -60,7 +60,7 @@ def describe(experiment: Experiment, plan: Plan, evidence: Evidence, size: str, 
 def _describe_map(ground: Ground, course: Course, public: bool) -> dict[str, Any]:
     grid = course.grid
     size = {"width": grid.width, "height": grid.height, "free_cells": grid.free_cells}
-    return {"map": course.name, **size, "scaled": ground.scaled and public}
+    return {"map": ground.file if public else course.name, **size, "scaled": ground.scaled and public}
 
 
 def _describe_claim(claim: Claim) -> dict[str, Any]:
@@ -101,12 +101,12 @@ def remarks(document: dict[str, Any]) -> list[str]:
     drawn = f"{document['problems_per_map']} problems on each map, {span}, seed {document['seed']}"
     rules = f"known map, 8 neighbours, octile costs, at most {document['max_moves']:,} moves"
     changes = [f"Changed after the first full run: {change}" for change in document["changes"]]
-    return [f"Maps (free cells): {maps}.", f"{drawn}; {rules}.", *document["notes"], *changes]
+    return [f"Maps: {maps}.", f"{drawn}; {rules}.", *document["notes"], *changes]
 
 
 def _map_text(found: dict[str, Any]) -> str:
-    scaled = ", scaled" * found["scaled"]
-    return f"{found['map']} {found['width']} x {found['height']} ({found['free_cells']:,}{scaled})"
+    scaled = "scaled to " * found["scaled"]
+    return f"{found['map']} ({scaled}{found['width']} x {found['height']}, {found['free_cells']:,} free cells)"
 
 
 def write_page(folder: Path, documents: list[dict[str, Any]]) -> list[Path]:

@@ -97,12 +97,12 @@ EXPERIMENT = Experiment(
     notes=(
         "The paper's eight maps are not named: two of Baldur's Gate, two of Warcraft, four of Dragon Age: Origins, with"
         " 17,789 free cells on average. Ours have 19,700 and were chosen by that number: with the arena in place of"
-        " brc202d, and the two largest Warcraft maps at hand, it would be 15,700. The two of Baldur's Gate are at original"
-        f" scale, the two of Warcraft III are scaled from 512 x 512 to {SIDE} x {SIDE} by nearest neighbour.",
+        " brc202d, and the two largest Warcraft maps at hand, it would be 15,700. The two of Baldur's Gate are at"
+        f" original scale, the two of Warcraft III are scaled from 512 x 512 to {SIDE} x {SIDE} by nearest neighbour.",
         "Start and goal are drawn at random, the goal from the cells that can be reached.",
         "Times are of one core of the machine that ran this; only their ratios are compared. The total is planning and"
-        " walking; filling LRTA*'s table with the heuristic before the first move is not part of it. The first search of"
-        " A* is its longest move, that of LRTA* the median of its searches.",
+        " walking; filling LRTA*'s table with the heuristic before the first move is not part of it. The first search"
+        " of A* is its longest move, that of LRTA* the median of its searches.",
     ),
     changes=CHANGES,
 )

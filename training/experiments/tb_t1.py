@@ -126,7 +126,7 @@ EXPERIMENT = Experiment(
     tables=_tables,
     notes=(
         "The paper's three maps are not named; these are three Warcraft III maps of the public 512 x 512 set.",
-        "The paper's A* walks to and fro while it thinks, at a cost of about c = 1.2 a move; ours stands still, at c = 1."
+        "The paper's A* walks to and fro while it thinks, which costs about c = 1.2 a move; ours stands still, c = 1."
         " By the formula the suboptimality exceeds 1 by c E / (N C), with E expansions in slices of N = 0.9 R and the"
         f" optimal cost C. For the paper's own figures E = {EXPANSIONS}, which its numbers of slices give, and"
         f" C = {OPTIMAL}, the middle of its range; at R = 1000 its two decimals leave 0.49 to 0.82.",
