@@ -327,6 +327,14 @@ class TestBudget:
                 run = agents.run(agent_id, problem, budget=budgets[2], max_moves=60, **settings)
                 assert path_of(run) == path_of(idle) == path_of(truncated)
 
+    def test_a_meter_that_is_used_up_is_no_proof_that_there_is_no_path(self, agent_id: str, settings: Settings) -> None:
+        world, agent = World(Problem(drawn(*CUP), (2, 2), (6, 2)), 3), agents.make(agent_id, **settings)
+        agent.reset(world.view)
+        world.view.meter.charge(3)
+        assert agent.act() == STAY
+        assert not world.view.meter.stuck
+        assert world.view.meter.expansions == 3
+
     def test_a_budget_alone_chooses_a_setting_that_keeps_it(self, agent_id: str) -> None:
         for limit in (1, 9, 50, 1000):
             for problem in random_problems(15, 5):

@@ -24,6 +24,15 @@ Monitor = pytest.importorskip("stable_baselines3.common.monitor", reason=WHY).Mo
 SMALL: dict[str, Any] = {"map": "random-48", "optimal": (3, 8), "max_moves": 25, "window": 5, "pool": 20}
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Networks this small are slower on more than one core."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def batch(mode: AutoresetMode = AutoresetMode.SAME_STEP, **settings: Any) -> Any:
     return gym.make_vec(
         "RTPath-v0", 3, vectorization_mode="vector_entry_point", autoreset_mode=mode, **(SMALL | settings)
@@ -248,13 +257,6 @@ class TestLearning:
 
     SEEDS = (0, 1, 2)
 
-    @pytest.fixture(autouse=True)
-    def one_thread(self) -> Iterator[None]:
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        yield
-        torch.set_num_threads(threads)
-
     @staticmethod
     def env(num_envs: int, shaping: float | None = None) -> SB3VecEnv:
         return SB3VecEnv("RTPath-v0", num_envs, map="open-16", max_moves=100, window=5, shaping=shaping)
@@ -289,4 +291,4 @@ class TestLearning:
             learning_rate=1e-3, buffer_size=50_000, learning_starts=1_000, target_update_interval=500,
             exploration_fraction=0.5, seed=seed, device="cpu",
         )  # fmt: skip
-        self.check(model.learn(12_000), seed)
+        self.check(model.learn(10_000), seed)
