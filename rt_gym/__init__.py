@@ -1,6 +1,6 @@
 """The Gymnasium home of real-time heuristic search: grid pathfinding with a metered compute budget per move."""
 
-from rt_gym import envs
+from rt_gym import envs, splits
 from rt_gym.budget import STAY, Budget, Meter
 from rt_gym.envs import view
 from rt_gym.errors import BudgetExceeded, InputError
@@ -31,5 +31,6 @@ __all__ = [
     "load_map",
     "load_scenarios",
     "sample_problems",
+    "splits",
     "view",
 ]

@@ -148,8 +148,8 @@ def _made(env_id: str, num_envs: int | None, settings: dict[str, Any]) -> Vector
 
 
 def _fitting(batch: Any, num_envs: int | None, settings: dict[str, Any]) -> VectorEnv[Any, Any, Any]:
-    if not isinstance(batch, VectorEnv):
-        raise InputError(f"env must be the id of an environment or a batched environment, not {quoted(batch)}")
+    if not isinstance(batch, VectorEnv) or not hasattr(batch.unwrapped, "settings"):
+        raise InputError(f"env must be an id or a batched environment of this package, not {quoted(batch)}")
     if num_envs is not None or settings:
         raise InputError("num_envs and settings go with an id; the batched environment that was given has its own")
     mode = batch.metadata.get("autoreset_mode")

@@ -187,10 +187,15 @@ class TestRefusals:
         with pytest.raises(InputError, match=f"needs autoreset_mode SAME_STEP, but the batched environment has {mode}"):
             SB3VecEnv(batch(mode))
 
-    @pytest.mark.parametrize("env", [None, 3, gym.make("RTPath-v0", map="open-16")])
-    def test_what_is_no_batch(self, env: Any) -> None:
-        with pytest.raises(InputError, match="env must be the id of an environment or a batched environment, not"):
-            SB3VecEnv(env)
+    @pytest.mark.parametrize("make", [lambda: None, lambda: gym.make("RTPath-v0"), lambda: gym.make_vec("CartPole-v1")])
+    def test_what_is_no_batch_of_ours(self, make: Any) -> None:
+        with pytest.raises(InputError, match="env must be an id or a batched environment of this package, not"):
+            SB3VecEnv(make())
+
+    def test_not_wrappers_of_gymnasium_around_one(self) -> None:
+        env = SB3VecEnv(gym.wrappers.vector.TransformReward(batch(), lambda reward: 2 * reward))
+        env.reset()
+        assert set(env.step(np.zeros(3, int))[1]) == {-2.0}
 
     @pytest.mark.parametrize("arguments", [{"num_envs": 3}, {"map": "open-16"}])
     def test_settings_for_a_batch_that_has_its_own(self, arguments: dict[str, Any]) -> None:

@@ -1,12 +1,11 @@
 """``rt-gym reproduce``: from the command to the page of results."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import Result
 from typer.testing import CliRunner
 
 from rt_gym import load_map
@@ -26,7 +25,7 @@ runner = CliRunner()
 
 
 @pytest.fixture(autouse=True)
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only one experiment, on one small map in ``tmp_path / "maps"``, run in an empty folder beside it."""
     small = replace(
         load("dc-f5"),
@@ -42,10 +41,9 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "here").mkdir()
     save_map(load_map("rooms-64"), tmp_path / "maps" / "ours" / "rooms.map")
     monkeypatch.chdir(tmp_path / "here")
-    return
 
 
-def run(*arguments: str) -> Result:
+def run(*arguments: str) -> Any:
     return runner.invoke(app, ["reproduce", *arguments, "--jobs", "1"])
 
 

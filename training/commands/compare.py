@@ -205,5 +205,5 @@ def _tell(findings: "Findings", files: list[Path], as_json: bool) -> None:
         print_table(table.title, table.columns, table.rows)
     ratios = any(score.ratio_mean for score in findings.scores)
     typer.echo("\n".join([_NOTES, *[_RATIO] * ratios, *[_LATE] * bool(findings.late)]))
-    for lines in (findings.conversions(), findings.recommendations, names):
+    for lines in (findings.remarks(), findings.recommendations, names):
         typer.echo("\n".join(["", *lines]) if lines else "", nl=bool(lines))

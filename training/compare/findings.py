@@ -12,9 +12,9 @@ from training.compare.contenders import choose_baseline
 from training.compare.plan import Plan
 from training.compare.recommend import recommend
 from training.compare.rows import Entry, Row, Timing
-from training.compare.scores import Score, score_all
+from training.compare.scores import Arena, Score, cut_curve_runs, score_arena
 from training.compare.store import write_tables
-from training.compare.table import Table, main_table, paired_table, slow_moves, verdict_table
+from training.compare.table import Table, group, main_table, paired_table, slow_moves, verdict_table
 
 _PLOTS = ("tradeoff.png", "tradeoff.svg")
 
@@ -44,6 +44,7 @@ class Findings:
         plan, rows, timings: what was run, and what came of it.
         scores: one per contender.
         baseline: whom each contender is measured against; empty without a baseline.
+        precomputing: the ids of agents that bring precomputed knowledge; tables list them apart.
         recommendations: a sentence per budget.
         late: the share of late ticks of each contender, where many units share one.
         verdicts: what became better or worse since an earlier comparison.
@@ -55,6 +56,7 @@ class Findings:
     timings: list[Timing] = field(repr=False)
     scores: list[Score]
     baseline: Mapping[Entry, Entry]
+    precomputing: frozenset[str]
     recommendations: list[str]
     late: Mapping[Entry, float]
     verdicts: list[Verdict]
@@ -73,7 +75,13 @@ class Findings:
         """Whether any contender is worse than in the earlier comparison."""
         return any(verdict.word == WORSE for verdict in self.verdicts)
 
-    def conversions(self) -> list[str]:
+    def remarks(self) -> list[str]:
+        """Return sentences about what was converted, and about what cannot be said because runs were cut."""
+        cut, bare = cut_curve_runs(self.scores), not any(score.ratio_mean for score in self.scores)
+        lost = f"No ratios: {cut} runs of LRTA* with a fixed depth failed; a larger move cap may let them finish."
+        return [*self._conversions(), *([lost] if cut and bare else [])]
+
+    def _conversions(self) -> list[str]:
         """Return a sentence for every budget in time: how many expansions it was taken for."""
         timed: dict[str, dict[str, int | None]] = {}
         for agent, _, budget, limit, _ in (contender.entry for contender in self.plan.contenders):
@@ -88,8 +96,9 @@ class Findings:
 
     def tables(self) -> list[Table]:
         """Return the tables: scores, paired numbers, verdicts; those that there are."""
-        tables = [main_table(self.title, self.scores, slow_moves(self.rows, self.timings), self.late)]
-        paired = paired_table(self.scores, self.baseline)
+        groups = group(self.scores, self.precomputing)
+        tables = [main_table(self.title, groups, slow_moves(self.rows, self.timings), self.late)]
+        paired = paired_table(groups, self.baseline)
         tables += [paired] if paired else []
         return tables + ([verdict_table(self.verdicts, self.former_name)] if self.verdicts else [])
 
@@ -99,6 +108,7 @@ class Findings:
         return {
             "settings": self.plan.document(),
             "scores": [_plain(asdict(score) | {"entry": score.entry._asdict()}) for score in self.scores],
+            "remarks": self.remarks(),
             "recommendations": self.recommendations,
             "late_ticks": late,
             "verdicts": [_plain(asdict(verdict) | {"entry": verdict.entry._asdict()}) for verdict in self.verdicts],
@@ -118,8 +128,9 @@ def find(plan: Plan, rows: list[Row], timings: list[Timing], question: Question 
     """Return what follows from the runs of a plan."""
     asked = question or Question()
     baseline = choose_baseline(plan.contenders, asked.baseline) if asked.baseline else {}
-    scores = score_all(rows, baseline, plan.seed)
-    prepared = {contender.agent for contender in plan.contenders if contender.precomputes}
+    arena = Arena(rows, plan.seed)
+    scores = score_arena(arena, baseline)
+    prepared = frozenset(contender.agent for contender in plan.contenders if contender.precomputes)
     limited = any(contender.entry.limit is not None for contender in plan.contenders)
     return Findings(
         plan=plan,
@@ -127,7 +138,8 @@ def find(plan: Plan, rows: list[Row], timings: list[Timing], question: Question 
         timings=timings,
         scores=scores,
         baseline=baseline,
-        recommendations=recommend(rows, scores, prepared, plan.seed) if limited else [],
+        precomputing=prepared,
+        recommendations=recommend(arena, scores, prepared) if limited else [],
         late=late_ticks(rows, timings, asked.units, asked.tick_ms, plan.seed) if asked.units else {},
         verdicts=judge(asked.former, rows, plan.seed) if asked.former is not None else [],
         former_name=asked.former_name,

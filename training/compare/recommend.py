@@ -1,33 +1,31 @@
 """Which agent to take, in plain sentences: one per budget."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
-from training.compare.rows import Entry, Row
+from training.compare.rows import Entry
 from training.compare.scores import Arena, Score
 from training.compare.stats import Estimate
 from training.compare.table import digits, interval
 
 
-def recommend(rows: Iterable[Row], scores: Sequence[Score], precomputing: set[str], seed: int = 0) -> list[str]:
+def recommend(arena: Arena, scores: Sequence[Score], precomputing: Collection[str] = ()) -> list[str]:
     """Return a sentence per budget: the agent of the best mean quality among those that solved everything in budget.
 
     Agents that bring precomputed knowledge are named apart. Where the paired difference to the next agent is within
     its interval, the sentence says so.
 
     Args:
-        rows: the runs.
+        arena: the runs.
         scores: what was made of them.
         precomputing: the ids of agents that precompute.
-        seed: for the resamplings.
     """
-    arena = Arena(rows, seed)
     budgets: dict[str, list[Score]] = {}
     for score in scores:
         budgets.setdefault(score.entry.budget, []).append(score)
     return [_sentence(arena, text, group, precomputing) for text, group in budgets.items()]
 
 
-def _sentence(arena: Arena, text: str, scores: list[Score], precomputing: set[str]) -> str:
+def _sentence(arena: Arena, text: str, scores: list[Score], precomputing: Collection[str]) -> str:
     plain = [score for score in scores if score.entry.agent not in precomputing]
     prepared = [score for score in scores if score.entry.agent in precomputing]
     heading = "Without a limit" if text == "no limit" else f"At {text} per move"

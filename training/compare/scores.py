@@ -120,7 +120,11 @@ def score_all(rows: Iterable[Row], baseline: Mapping[Entry, Entry] | None = None
         baseline: whom each contender is measured against, see ``choose_baseline``.
         seed: for the resamplings.
     """
-    arena = Arena(rows, seed)
+    return score_arena(Arena(rows, seed), baseline)
+
+
+def score_arena(arena: Arena, baseline: Mapping[Entry, Entry] | None = None) -> list[Score]:
+    """Return the same for contenders that are gathered already."""
     fronts = {name: _front(arena, work) for name, work in (("mean", arena.mean), ("pooled", arena.pooled))}
     curve = _curve(list(arena.samples.values()))
     return [_score(arena, entry, fronts, (baseline or {}).get(entry), curve) for entry in arena.samples]
@@ -140,6 +144,11 @@ def _curve(samples: Sequence[Sample]) -> list[Entry]:
     found = {s.entry.setting: s for s in samples if _is_plain(s.entry) and not s.disqualified}
     whole = all(sample.counts and sample.measure == "suboptimality" for sample in found.values())
     return [sample.entry for sample in found.values()] if whole and "depth=1" in found and len(found) > 1 else []
+
+
+def cut_curve_runs(scores: Sequence[Score]) -> int:
+    """Return how many runs of the fixed-depth curve failed; with one or more, nobody has a ratio."""
+    return sum(score.failed for score in scores if _is_plain(score.entry) and not score.disqualified)
 
 
 def _is_plain(entry: Entry) -> bool:

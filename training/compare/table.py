@@ -1,7 +1,6 @@
 """Scores as tables of words and numbers, for a terminal or a page, and as marks for a plot."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import isfinite, isnan
 from statistics import median
 from typing import NamedTuple
@@ -24,16 +23,30 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
 
-def main_table(title: str, scores: Sequence[Score], slow: Mapping[Entry, float], late: Mapping[Entry, float]) -> Table:
+Groups = Mapping[str, Sequence[Score]]
+
+
+def group(scores: Sequence[Score], precomputing: Collection[str] = ()) -> Groups:
+    """Return scores under headings: their budgets, and apart from the others those with precomputed knowledge."""
+    groups: dict[str, list[Score]] = {}
+    for budget in dict.fromkeys(score.entry.budget for score in scores):
+        heading = f"budget {budget}" if budget != "no limit" else budget
+        for prepared, text in ((False, heading), (True, f"{heading}, with precomputation")):
+            found = [s for s in scores if s.entry.budget == budget and (s.entry.agent in precomputing) == prepared]
+            groups |= {text: found} if found else {}
+    return groups
+
+
+def main_table(title: str, groups: Groups, slow: Mapping[Entry, float], late: Mapping[Entry, float]) -> Table:
     """Return the table of all scores, budget by budget.
 
     Args:
         title: what the table is called.
-        scores: its rows.
+        groups: its rows, under their headings.
         slow: the median over problems of the 99th percentile of each run's moves, in seconds.
         late: the share of late ticks, where many units share one.
     """
-    name = _NAMES[scores[0].measure]
+    name = _measure(groups)
     work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nsolved", "µs\np99"]
     columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", f"{name}\nmedian", *work]
     columns += ["late\nticks"] * bool(late) + ["\nfront"]
@@ -42,15 +55,15 @@ def main_table(title: str, scores: Sequence[Score], slow: Mapping[Entry, float],
         extra = [f"{100 * late[score.entry]:.1f} %"] if late else []
         return [*_numbers(score), digits(1e6 * slow[score.entry]), *extra, _front(score)]
 
-    return Table(title, columns, list(_grouped(scores, row)))
+    return Table(title, columns, list(_lines(groups, row)))
 
 
-def paired_table(scores: Sequence[Score], baseline: Mapping[Entry, Entry] | None) -> Table | None:
+def paired_table(groups: Groups, baseline: Mapping[Entry, Entry]) -> Table | None:
     """Return the table of differences to the baseline and of ratios to the curve; None if there are none."""
-    curve = any(score.ratio_mean for score in scores)
+    curve = any(score.ratio_mean for scores in groups.values() for score in scores)
     if not baseline and not curve:
         return None
-    name = _NAMES[scores[0].measure]
+    name = _measure(groups)
     columns = ["\nagent"]
     if baseline:
         columns += [f"{name}\ndifference", "95 %\ninterval", "exp. mean\ndifference", "95 %\ninterval"]
@@ -62,11 +75,9 @@ def paired_table(scores: Sequence[Score], baseline: Mapping[Entry, Entry] | None
         ratios = (score.ratio_mean, score.ratio_pooled) if curve else ()
         return [score.entry.label, *cells, *(cell for part in ratios for cell in _ratio(part, score.beyond_curve))]
 
-    against = ", ".join(dict.fromkeys(entry.label for entry in (baseline or {}).values()))
+    against = ", ".join(dict.fromkeys(entry.label for entry in baseline.values()))
     title = "Paired" + (f" differences to {against}" if against else "") + (" and" if against and curve else "")
-    return Table(
-        title + (" ratios to the curve of fixed depths" if curve else ""), columns, list(_grouped(scores, row))
-    )
+    return Table(title + (" ratios to the curve of fixed depths" if curve else ""), columns, list(_lines(groups, row)))
 
 
 def verdict_table(verdicts: Sequence[Verdict], path: str) -> Table:
@@ -107,10 +118,14 @@ def interval(estimate: Estimate) -> str:
     return _DASH if isnan(estimate.low) else f"[{digits(estimate.low)}, {digits(estimate.high)}]"
 
 
-def _grouped(scores: Sequence[Score], row: Callable[[Score], list[str]]) -> Iterator[list[str]]:
-    for budget, group in groupby(scores, key=lambda score: score.entry.budget):
-        yield [f"budget {budget}" if budget != "no limit" else budget]
-        yield from map(row, group)
+def _measure(groups: Groups) -> str:
+    return _NAMES[next(iter(groups.values()))[0].measure]
+
+
+def _lines(groups: Groups, row: Callable[[Score], list[str]]) -> Iterator[list[str]]:
+    for heading, scores in groups.items():
+        yield [heading]
+        yield from map(row, scores)
 
 
 def _numbers(score: Score) -> list[str]:

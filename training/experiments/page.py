@@ -48,6 +48,7 @@ def describe(experiment: Experiment, plan: Plan, evidence: Evidence, size: str, 
         "problems_per_map": experiment.problems[size],
         "optimal": [low, high if isfinite(high) else None],
         "seed": experiment.seed,
+        "rules": _rules(plan.courses[0]),
         "max_moves": experiment.max_moves,
         "claims": [_describe_claim(claim) for claim in experiment.claims(evidence)],
         "tables": [table._asdict() for table in experiment.tables(evidence)],
@@ -61,6 +62,11 @@ def _describe_map(ground: Ground, course: Course, public: bool) -> dict[str, Any
     grid = course.grid
     size = {"width": grid.width, "height": grid.height, "free_cells": grid.free_cells}
     return {"map": ground.file if public else course.name, **size, "scaled": ground.scaled and public}
+
+
+def _rules(course: Course) -> str:
+    known = "known map" if course.vision is None else f"vision {course.vision}"
+    return f"{known}, {course.grid.connectivity} neighbours, {course.grid.cost} costs"
 
 
 def _describe_claim(claim: Claim) -> dict[str, Any]:
@@ -99,7 +105,7 @@ def remarks(document: dict[str, Any]) -> list[str]:
     low, high = document["optimal"]
     span = f"optimal cost from {low:g}" + (f" to {high:g}" if high is not None else "")
     drawn = f"{document['problems_per_map']} problems on each map, {span}, seed {document['seed']}"
-    rules = f"known map, 8 neighbours, octile costs, at most {document['max_moves']:,} moves"
+    rules = f"{document['rules']}, at most {document['max_moves']:,} moves"
     changes = [f"Changed after the first full run: {change}" for change in document["changes"]]
     return [f"Maps: {maps}.", f"{drawn}; {rules}.", *document["notes"], *changes]
 
@@ -140,14 +146,15 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _section(document: dict[str, Any]) -> str:
-    head = [f"## {document['id'].upper()}: {document['title']}", document["paper"] + "."]
+    head = f"## {document['id'].upper()}: {document['title']}\n\n{document['paper']}."
     command = f"```console\n{document['command']}\n```"
     notes = "\n".join(f"- {remark}" for remark in remarks(document))
     numbers = [f"{table.title}:\n\n{_markdown(table)}" for table in tables(document)]
-    return "\n\n".join([*head, command, _markdown(claims_table(document), CLAIM_WORDS), *numbers, notes]) + "\n"
+    parts = [head, command, _markdown(claims_table(document), CLAIM_WORDS), *numbers, notes]
+    return "\n\n".join(part.replace("*", r"\*") for part in parts) + "\n"
 
 
 def _markdown(table: Table, words: int = 1) -> str:
     columns = [" ".join(column.split()) for column in table.columns]
     rule = ["---"] * words + ["---:"] * (len(columns) - words)
-    return "\n".join("| " + " | ".join(row).replace("*", r"\*") + " |" for row in (columns, rule, *table.rows))
+    return "\n".join("| " + " | ".join(row) + " |" for row in (columns, rule, *table.rows))

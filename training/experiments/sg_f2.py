@@ -21,23 +21,22 @@ CHANGES: tuple[str, ...] = ()
 
 
 def _claims(evidence: Evidence) -> list[Claim]:
-    cost, first, total = (_printed_ratio(k) for k in range(3))
     return [
         Claim(
             "LRTA* costs many times what A* costs: mean cost over mean cost",
-            f"{cost:.0f}",
+            "198 = 39,232 / 198",
             ratio(evidence.numbers(LRTA, "cost"), evidence.numbers(ASTAR, "cost")),
             low=50,
         ),
         Claim(
             "the first search of LRTA* is many times shorter: A*'s mean time over LRTA*'s",
-            f"{1 / first:.0f}",
+            "3101 = 3.101 / 0.001",
             ratio(_first_search(evidence, ASTAR), _first_search(evidence, LRTA)),
             low=100,
         ),
         Claim(
             "LRTA* takes longer in total: its mean time over A*'s",
-            f"{total:.1f}",
+            "11.1 = 34.446 / 3.101",
             ratio(evidence.numbers(LRTA, "seconds"), evidence.numbers(ASTAR, "seconds")),
             low=1,
         ),
@@ -49,10 +48,6 @@ def _claims(evidence: Evidence) -> list[Claim]:
             high=1,
         ),
     ]
-
-
-def _printed_ratio(column: int) -> float:
-    return PRINTED[LRTA][column] / PRINTED[ASTAR][column]
 
 
 def _first_search(evidence: Evidence, label: str) -> Floats:
