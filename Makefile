@@ -24,11 +24,11 @@ types: $(DEV)
 	$(RUN) mypy
 
 unit: $(DEV)
-	$(RUN) pytest -n 2 --dist worksteal -p no:benchmark --doctest-modules $(TESTED)
-	NUMBA_DISABLE_JIT=1 $(RUN) pytest -n 2 --dist worksteal -p no:benchmark -m "plain and not slow"
+	$(RUN) pytest -n 2 --dist worksteal --doctest-modules $(TESTED)
+	NUMBA_DISABLE_JIT=1 $(RUN) pytest -n 2 --dist worksteal -m "plain and not slow"
 
 bench: $(DEV)
-	$(RUN) pytest --benchmark-only benchmarks
+	for script in search realtime envs startup; do $(VENV)/bin/python benchmarks/$$script.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -11,7 +11,7 @@ from rt_gym import budget as meter
 from rt_gym.budget import OVERRUN, STAY, STUCK, Budget
 from rt_gym.clock import LONGEST, TOTAL, quantile, start_clock, time_move
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
-from rt_gym.grid import h0
+from rt_gym.grid import locate, span
 from rt_gym.jit import kernel
 from rt_gym.problem import Problem
 from rt_gym.world import World
@@ -87,10 +87,14 @@ def _checked(action: Any, world: World) -> int:
 @kernel
 def count_learned(terrain, goal, h):
     """Return how many free cells have a value other than the heuristic."""
+    stride = terrain.offset[1]
+    goal_x, goal_y = locate(terrain, goal)
     count = 0
-    for cell in range(h.size):
-        if terrain.free[cell] != 0 and h[cell] != h0(terrain, cell, goal):
-            count += 1
+    for row in range(h.size // stride):
+        line, free = h[row * stride :], terrain.free[row * stride :]
+        for column in range(stride):
+            value = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
+            count += (line[column] != value) & (free[column] != 0)
     return count
 
 

@@ -130,8 +130,12 @@ def h0(terrain, a, b):
 @kernel
 def fill_h0(terrain, goal, h):
     """Write the heuristic from every cell to ``goal`` into ``h``."""
-    for cell in range(h.size):
-        h[cell] = h0(terrain, cell, goal)
+    stride = terrain.offset[1]
+    goal_x, goal_y = locate(terrain, goal)
+    for row in range(h.size // stride):
+        line = h[row * stride :]
+        for column in range(stride):
+            line[column] = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
 
 
 @kernel

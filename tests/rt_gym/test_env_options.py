@@ -67,6 +67,7 @@ ARGUMENTS: list[tuple[str, Any, str]] = [
     ("vision", 0, "vision must be a whole number of at least 1, not 0"),
     ("vision", "far", "vision must be"),
     ("changes", 5, "changes must be a list"),
+    ("changes", np.array(3), "changes must be a list"),
     ("changes", [5], "a change must be .time, .x, y., free., not 5"),
     ("changes", [(1, (9, 9), True)], "change at .9, 9. lies outside the map of 5 x 2"),
     ("changes", [(-1, (0, 0), True)], "the time of a change must be a whole number"),
@@ -423,7 +424,7 @@ class TestAnyOptions:
             },
         )
     )
-    @settings(max_examples=1000)
+    @settings(max_examples=600)
     def test_an_environment_is_made_or_refused_in_one_sentence(self, arguments: dict[str, Any]) -> None:
         made = attempt(lambda: RTPathEnv(**arguments))
         if made is not None:

@@ -1,8 +1,10 @@
 """Batched episodes beside single ones: the same seeds and actions give the same numbers, in every autoreset mode."""
 
+import copy
 import itertools
 import multiprocessing
 import os
+import pickle
 import sys
 from typing import Any
 
@@ -137,10 +139,12 @@ class TestAgainstSingleEpisodes:
         mode = AutoresetMode.DISABLED
         batch, singles = make_batch(mode=mode, **settings("known")), make_singles(mode, **settings("known"))
         chosen = np.array([True, False, True, False, False, True])
-        for seed in (1, 2, None):
-            options = None if seed == 1 else {"reset_mask": chosen.copy()}
-            theirs = singles.reset(seed=seed, options=options and {"reset_mask": chosen.copy()})[0]
-            assert same(batch.reset(seed=seed, options=options)[0], theirs)
+        for seed, masked in ((1, False), (2, True), (None, True), (None, False)):
+            ours, theirs = (
+                envs.reset(seed=seed, options={"reset_mask": chosen.copy()} if masked else None)[0]
+                for envs in (batch, singles)
+            )
+            assert same(ours, theirs)
 
     def test_episodes_do_not_depend_on_how_many_others_there_are(self) -> None:
         few, many = make_batch(4, map="open-16"), make_batch(16_384, map="open-16")
@@ -148,6 +152,23 @@ class TestAgainstSingleEpisodes:
         for action in range(8):
             (ours, *_), (theirs, *_) = few.step(np.full(4, action)), many.step(np.full(16_384, action))
             assert np.array_equal(ours, theirs[:4])
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
+@pytest.mark.parametrize("case", ["known", "fog", "changes", "fog and changes", "all kinds of problems"])
+def test_a_copied_batch_goes_on_as_the_original_did(case: str, copied: Any) -> None:
+    batch = make_batch(mode=AutoresetMode.SAME_STEP, **settings(case))
+    batch.reset(seed=2)
+    actions = random_actions(batch, 40)
+    copies, steps = [], []
+    for row in actions:
+        copies.append(copied(batch))
+        steps.append(batch.step(row)[:4])
+    for begin in range(0, 40, 6):
+        for row, (observation, *rest) in zip(actions[begin:], steps[begin:], strict=True):
+            ours, *our_rest, _ = copies[begin].step(row)
+            assert same(ours, observation)
+            assert all(map(np.array_equal, our_rest, rest))
 
 
 class TestThreads:

@@ -331,6 +331,36 @@ class TestAStar:
             assert weighted.expansions == plain.expansions
 
 
+@pytest.fixture
+def priced(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Give every direction a price of its own, to the reference by this fixture and to kernels by what it returns."""
+
+    def set_prices(grid: Grid, prices: list[int]) -> Terrain:
+        table = dict(zip(STEPS, prices, strict=True))
+        monkeypatch.setattr(plain_grid, "step_cost", lambda _, a, b: table[b[0] - a[0], b[1] - a[1]])
+        return grid.terrain._replace(cost=np.array(prices, np.int64))
+
+    return set_prices
+
+
+def assert_local_search_of_the_reference(
+    terrain: Terrain, problem: PlainProblem, h: dict[Position, int], lookahead: int
+) -> None:
+    grid, start, goal = problem
+    table, trip, view = flat(grid, h), logging_trip(grid), plain_grid.Map.of(grid)
+    local = make_local(make_space(table.size))
+    best = int(bounded_astar(terrain, trip, local, table, grid.cell(start), grid.cell(goal), lookahead))
+    plain = plain_astar.a_star(view, start, goal, lambda cell: h[cell], lookahead)
+    assert positions(grid, trip.log[: trip.meter[LOGGED]]) == plain.closed
+    assert local.space.state[CLOSED] == len(plain.closed)
+    assert local.space.state[SIZE] == len(plain.order)
+    assert grid.position(int(local.space.cell[best])) == plain.best
+    found, popped = plain_lss_lrta.frontier_update(view, plain, h)
+    frontier_update(terrain, trip, local, table)
+    assert trip.meter[LEARNING_OPS] == len(popped)
+    assert table.tolist() == flat(grid, {cell: max(h[cell], found.get(cell, 0)) for cell in h}).tolist()
+
+
 class TestLocal:
     @given(problems(max_side=12), st.integers(1, 60), st.integers(0, 2**32 - 1))
     @settings(max_examples=80)
@@ -347,19 +377,20 @@ class TestLocal:
             cell: value + int(extra[cell[1], cell[0]]) * STRAIGHT * (cell != goal)
             for cell, value in plain_grid.initial_heuristic(grid, goal).items()
         }
-        table, trip, view = flat(grid, h), logging_trip(grid), plain_grid.Map.of(grid)
-        local = make_local(make_space(grid.terrain.mask.size))
-        best = int(bounded_astar(grid.terrain, trip, local, table, grid.cell(start), grid.cell(goal), lookahead))
-        plain = plain_astar.a_star(view, start, goal, lambda cell: h[cell], lookahead)
-        assert positions(grid, trip.log[: trip.meter[LOGGED]]) == plain.closed
-        assert local.space.state[CLOSED] == len(plain.closed)
-        assert local.space.state[SIZE] == len(plain.order)
-        assert grid.position(int(local.space.cell[best])) == plain.best
-        found, popped = plain_lss_lrta.frontier_update(view, plain, h)
-        frontier_update(grid.terrain, trip, local, table)
-        assert trip.meter[LEARNING_OPS] == len(popped)
-        learned = {cell: max(h[cell], found.get(cell, 0)) for cell in h}
-        assert table.tolist() == flat(grid, learned).tolist()
+        assert_local_search_of_the_reference(grid.terrain, problem, h, lookahead)
+
+    def test_any_prices_give_the_values_of_the_reference(self, priced: Any) -> None:
+        # With prices from 1 to 9 per direction values in the queue fall by more than the gap to their neighbours.
+        rng = np.random.default_rng(14)
+        for _ in range(250):
+            problem = random_problem(rng, 11, density=float(rng.uniform(0, 0.3)), connectivity=8)
+            grid, start, goal = problem
+            if start == goal:
+                continue
+            terrain = priced(grid, [int(price) for price in rng.integers(1, 10, size=8)])
+            values = rng.integers(0, 15, size=(grid.height, grid.width))
+            h = {(x, y): int(values[y, x]) * ((x, y) != goal) for x, y in plain_grid.cells(grid)}
+            assert_local_search_of_the_reference(terrain, problem, h, int(rng.integers(1, 50)))
 
     def test_a_refusing_meter_stops_the_search_where_it_is(self) -> None:
         grid = drawn(*["......"] * 6)
@@ -374,18 +405,6 @@ class TestLocal:
         trip, h = logging_trip(grid), flat(grid, plain_grid.initial_heuristic(grid, (3, 0)))
         local = make_local(make_space(h.size))
         assert bounded_astar(grid.terrain, trip, local, h, grid.cell((0, 0)), grid.cell((3, 0)), 10) == NONE
-
-
-@pytest.fixture
-def priced(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Give every direction a price of its own, to the reference by this fixture and to kernels by what it returns."""
-
-    def set_prices(grid: Grid, prices: list[int]) -> Terrain:
-        table = dict(zip(STEPS, prices, strict=True))
-        monkeypatch.setattr(plain_grid, "step_cost", lambda _, a, b: table[b[0] - a[0], b[1] - a[1]])
-        return grid.terrain._replace(cost=np.array(prices, np.int64))
-
-    return set_prices
 
 
 class TestLookahead:
@@ -413,7 +432,7 @@ class TestLookahead:
         assert again > 100
 
     def test_any_prices_give_the_costs_and_values_of_the_reference(self, priced: Any) -> None:
-        # Few different prices and a deep search make many equal costs, whose parents change late and far ahead of others.
+        # Few different prices and a deep search make many equal costs, whose parents change late and far ahead.
         rng = np.random.default_rng(5)
         for _ in range(300):
             grid, start, goal = random_problem(rng, 10, density=float(rng.uniform(0, 0.3)), connectivity=8)

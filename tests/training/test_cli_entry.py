@@ -44,7 +44,7 @@ def test_importing_the_command_imports_nothing_heavy() -> None:
 def test_help_names_every_sub_command() -> None:
     result = runner.invoke(cli.app, ["--help"])
     assert result.exit_code == 0
-    for name in ("demo", "agents", "maps", "bench"):
+    for name in ("demo", "agents", "maps", "play", "compare", "reproduce", "bench"):
         assert f" {name} " in result.stdout
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rt_gym import load_map
+from rt_gym import InputError, load_map
 from rt_gym.maps import save_map
 from training import experiments
 from training.cli import app
@@ -127,10 +127,11 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the same command goes on from there" in result.stderr
 
 
-def test_a_damaged_document_is_refused() -> None:
+@pytest.mark.parametrize("content", ["{", "{}", "[]", "3", '{"id": 1}'])
+def test_a_document_that_is_damaged_or_of_another_version_is_refused(content: str) -> None:
     Path("docs/results").mkdir(parents=True)
-    Path("docs/results/dc-f5.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match="is not a JSON document"):
+    Path("docs/results/dc-f5.json").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match="is not a document of results as this version writes it"):
         render(Path("docs"))
 
 

@@ -36,7 +36,7 @@ Against = Annotated[
     Path | None, typer.Option(help="An earlier results.csv: better, worse or the same? Exit code 1 if any is worse.")
 ]
 Changes = Annotated[Path | None, typer.Option(help="A .json or .csv file of map changes: rows of time, x, y, free.")]
-MaxMoves = Annotated[int, typer.Option(min=1, max=10**9, help="The move cap of every trial; to meet it is to fail.")]
+MaxMoves = Annotated[int, typer.Option(min=1, max=10**8, help="The move cap of every trial; to meet it is to fail.")]
 Baseline = Annotated[
     str | None, typer.Option(metavar="ID[:NAME=VALUE]", help="Show paired differences to this one of the agents.")
 ]
@@ -203,7 +203,6 @@ def _tell(findings: "Findings", files: list[Path], as_json: bool) -> None:
         return
     for table in findings.tables():
         print_table(table.title, table.columns, table.rows)
-    ratios = any(score.ratio_mean for score in findings.scores)
-    typer.echo("\n".join([_NOTES, *[_RATIO] * ratios, *[_LATE] * bool(findings.late)]))
+    typer.echo("\n".join([_NOTES, *[_RATIO] * findings.has_ratios, *[_LATE] * bool(findings.late)]))
     for lines in (findings.remarks(), findings.recommendations, names):
         typer.echo("\n".join(["", *lines]) if lines else "", nl=bool(lines))

@@ -14,7 +14,7 @@ from training.compare.recommend import recommend
 from training.compare.rows import Entry, Row, Timing
 from training.compare.scores import Arena, Score, cut_curve_runs, score_arena
 from training.compare.store import write_tables
-from training.compare.table import Table, group, main_table, paired_table, slow_moves, verdict_table
+from training.compare.table import Table, difference_table, group, main_table, ratio_table, slow_moves, verdict_table
 
 _PLOTS = ("tradeoff.png", "tradeoff.svg")
 
@@ -77,9 +77,9 @@ class Findings:
 
     def remarks(self) -> list[str]:
         """Return sentences about what was converted, and about what cannot be said because runs were cut."""
-        cut, bare = cut_curve_runs(self.scores), not any(score.ratio_mean for score in self.scores)
+        cut = cut_curve_runs(self.scores)
         lost = f"No ratios: {cut} runs of LRTA* with a fixed depth failed; a larger move cap may let them finish."
-        return [*self._conversions(), *([lost] if cut and bare else [])]
+        return [*self._conversions(), *([lost] if cut and not self.has_ratios else [])]
 
     def _conversions(self) -> list[str]:
         """Return a sentence for every budget in time: how many expansions it was taken for."""
@@ -94,12 +94,17 @@ class Findings:
             for budget, limits in timed.items()
         ]
 
+    @property
+    def has_ratios(self) -> bool:
+        """Whether there is a curve of fixed depths to measure others by."""
+        return any(score.ratio_mean for score in self.scores)
+
     def tables(self) -> list[Table]:
-        """Return the tables: scores, paired numbers, verdicts; those that there are."""
+        """Return the tables: scores, differences, ratios, verdicts; those that there are."""
         groups = group(self.scores, self.precomputing)
         tables = [main_table(self.title, groups, slow_moves(self.rows, self.timings), self.late)]
-        paired = paired_table(groups, self.baseline)
-        tables += [paired] if paired else []
+        tables += [difference_table(groups, self.baseline)] if self.baseline else []
+        tables += [ratio_table(groups)] if self.has_ratios else []
         return tables + ([verdict_table(self.verdicts, self.former_name)] if self.verdicts else [])
 
     def document(self) -> dict[str, Any]:

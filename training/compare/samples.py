@@ -47,7 +47,7 @@ class Sample:
         return "overrun" in self.failures or (limit is not None and self.worst_move > limit)
 
     @property
-    def counts(self) -> bool:
+    def comparable(self) -> bool:
         """Whether its numbers may be set against those of others: no run failed, no move exceeded the budget."""
         return not self.failures and not self.disqualified
 

@@ -97,7 +97,7 @@ class Arena:
     @staticmethod
     def _parts(sample: Sample) -> Floats:
         """Return the four columns whose sums everything else follows from."""
-        quality = sample.quality if sample.counts else np.zeros(len(sample.rows))
+        quality = sample.quality if sample.comparable else np.zeros(len(sample.rows))
         return np.stack([quality, sample.expansions_per_move, sample.expansions, sample.moves], axis=1)
 
     def estimate(self, values: Floats) -> Estimate:
@@ -106,7 +106,7 @@ class Arena:
 
     def differences(self, one: Entry, other: Entry) -> tuple[Estimate, Estimate] | tuple[None, None]:
         """Return the quality and the expansions per move of one minus those of the other; None if a run was cut."""
-        if not (self.samples[one].counts and self.samples[other].counts):
+        if not (self.samples[one].comparable and self.samples[other].comparable):
             return None, None
         parts = self.quality[one] - self.quality[other], self.mean[one] - self.mean[other]
         return self.estimate(parts[0]), self.estimate(parts[1])
@@ -131,7 +131,7 @@ def score_arena(arena: Arena, baseline: Mapping[Entry, Entry] | None = None) -> 
 
 
 def _front(arena: Arena, work: Mapping[Entry, Floats]) -> set[Entry]:
-    entries = [entry for entry, sample in arena.samples.items() if sample.counts]
+    entries = [entry for entry, sample in arena.samples.items() if sample.comparable]
     points = [(float(work[entry][0]), float(arena.quality[entry][0])) for entry in entries]
     return {entry for entry, best in zip(entries, pareto_front(points), strict=True) if best}
 
@@ -142,7 +142,7 @@ def _curve(samples: Sequence[Sample]) -> list[Entry]:
     A depth beyond the budget is no part of it.
     """
     found = {s.entry.setting: s for s in samples if _is_plain(s.entry) and not s.disqualified}
-    whole = all(sample.counts and sample.measure == "suboptimality" for sample in found.values())
+    whole = all(sample.comparable and sample.measure == "suboptimality" for sample in found.values())
     return [sample.entry for sample in found.values()] if whole and "depth=1" in found and len(found) > 1 else []
 
 
@@ -167,7 +167,7 @@ def _score(
         failures=sample.failures,
         disqualified=sample.disqualified,
         measure=sample.measure,
-        quality=arena.estimate(arena.quality[entry]) if sample.counts else None,
+        quality=arena.estimate(arena.quality[entry]) if sample.comparable else None,
         quality_median=median(sample.quality.tolist()),
         expansions_mean=arena.estimate(arena.mean[entry]),
         expansions_pooled=arena.estimate(arena.pooled[entry]),
@@ -178,12 +178,12 @@ def _score(
         expansions_difference=extra,
         ratio_mean=_ratio(arena, entry, curve, arena.mean),
         ratio_pooled=_ratio(arena, entry, curve, arena.pooled),
-        beyond_curve=bool(curve) and sample.counts and _is_beyond(arena, entry, curve),
+        beyond_curve=bool(curve) and sample.comparable and _is_beyond(arena, entry, curve),
     )
 
 
 def _ratio(arena: Arena, entry: Entry, curve: list[Entry], work: Mapping[Entry, Floats]) -> Estimate | None:
-    if not curve or not arena.samples[entry].counts:
+    if not curve or not arena.samples[entry].comparable:
         return None
     spent = np.stack([work[point] for point in curve], axis=1)
     reached = np.stack([arena.quality[point] for point in curve], axis=1)

@@ -58,26 +58,27 @@ def main_table(title: str, groups: Groups, slow: Mapping[Entry, float], late: Ma
     return Table(title, columns, list(_lines(groups, row)))
 
 
-def paired_table(groups: Groups, baseline: Mapping[Entry, Entry]) -> Table | None:
-    """Return the table of differences to the baseline and of ratios to the curve; None if there are none."""
-    curve = any(score.ratio_mean for scores in groups.values() for score in scores)
-    if not baseline and not curve:
-        return None
-    name = _measure(groups)
-    columns = ["\nagent"]
-    if baseline:
-        columns += [f"{name}\ndifference", "95 %\ninterval", "exp. mean\ndifference", "95 %\ninterval"]
-    if curve:
-        columns += ["ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
+def difference_table(groups: Groups, baseline: Mapping[Entry, Entry]) -> Table:
+    """Return the table of paired differences to the baseline."""
+    work = ["exp. mean\ndifference", "95 %\ninterval"]
+    columns = ["\nagent", f"{_measure(groups)}\ndifference", "95 %\ninterval", *work]
+    against = ", ".join(dict.fromkeys(entry.label for entry in baseline.values()))
 
     def row(score: Score) -> list[str]:
-        cells = [*_signed(score.difference), *_signed(score.expansions_difference)] if baseline else []
-        ratios = (score.ratio_mean, score.ratio_pooled) if curve else ()
-        return [score.entry.label, *cells, *(cell for part in ratios for cell in _ratio(part, score.beyond_curve))]
+        return [score.entry.label, *_signed(score.difference), *_signed(score.expansions_difference)]
 
-    against = ", ".join(dict.fromkeys(entry.label for entry in baseline.values()))
-    title = "Paired" + (f" differences to {against}" if against else "") + (" and" if against and curve else "")
-    return Table(title + (" ratios to the curve of fixed depths" if curve else ""), columns, list(_lines(groups, row)))
+    return Table(f"Paired differences to {against}", columns, list(_lines(groups, row)))
+
+
+def ratio_table(groups: Groups) -> Table:
+    """Return the table of ratios to the curve of fixed depths."""
+    columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
+
+    def row(score: Score) -> list[str]:
+        ratios = score.ratio_mean, score.ratio_pooled
+        return [score.entry.label, *(cell for part in ratios for cell in _ratio(part, score.beyond_curve))]
+
+    return Table("Ratios to the curve of fixed depths", columns, list(_lines(groups, row)))
 
 
 def verdict_table(verdicts: Sequence[Verdict], path: str) -> Table:

@@ -132,17 +132,16 @@ def documents_folder(folder: Path) -> Path:
 def render(folder: Path) -> str:
     """Return the page for the documents in a folder."""
     paths = [folder / _FOLDER / f"{experiment_id}.json" for experiment_id in ids()]
-    return "\n".join([_HEAD, *(_section(_read(path)) for path in paths if path.exists())])
+    return "\n".join([_HEAD, *(_section_of(path) for path in paths if path.exists())])
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _section_of(path: Path) -> str:
+    data = read_bytes(path)
     try:
-        found: dict[str, Any] = json.loads(read_bytes(path))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{shown(path)}: is not a JSON document") from None
-    return found
+        return _section(json.loads(data))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        says = "is not a document of results as this version writes it, so its experiment must be run again"
+        raise InputError(f"{shown(path)}: {says}") from None
 
 
 def _section(document: dict[str, Any]) -> str:
