@@ -1,6 +1,5 @@
 """A problem: where to go, on which map, with what knowledge, and how the map will change. A value, without state."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +22,14 @@ class Change(NamedTuple):
     time: int
     position: Position
     free: bool
+
+
+def listed(changes: Any) -> tuple[Any, ...]:
+    """Return the entries of a schedule that somebody has given, none for None."""
+    try:
+        return () if changes is None else tuple(changes)
+    except TypeError:
+        raise InputError(f"changes must be a list of (time, (x, y), free), not {quoted(changes)}") from None
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Problem:
         vision = self.vision
         if vision is not None:
             object.__setattr__(self, "vision", whole("vision", vision, 1))
-        object.__setattr__(self, "changes", self._schedule(self.changes or ()))
+        object.__setattr__(self, "changes", self._schedule(self.changes))
         labels = self.grid.labels
         apart = labels[self.grid.cell(self.start)] != labels[self.grid.cell(self.goal)]
         if apart and not self.allow_unsolvable and not any(change.free for change in self.changes or ()):
@@ -81,10 +88,8 @@ class Problem:
         return x, y
 
     def _schedule(self, changes: Any) -> tuple[Change, ...]:
-        if not isinstance(changes, Iterable):
-            raise InputError(f"changes must be a list of (time, (x, y), free), not {quoted(changes)}")
         schedule = []
-        for entry in changes:
+        for entry in listed(changes):
             try:
                 time, position, free = entry
             except (TypeError, ValueError):

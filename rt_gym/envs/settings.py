@@ -1,6 +1,6 @@
 """The arguments that the single and the batched path environments share, checked once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from rt_gym.cost import SQRT2
 from rt_gym.envs.episode import PARTS, WINDOW, Terms
 from rt_gym.envs.pool import Source, make_pool
 from rt_gym.errors import InputError, quoted, whole
-from rt_gym.problem import Problem
+from rt_gym.problem import Problem, listed
 from rt_gym.world import sight
 
 
@@ -68,8 +68,7 @@ class PathSettings:
         self.price = _number("price", price, 0.0, 1e9)
         self.discount = 0.0 if shaping is None else _number("shaping", shaping, 0.0, 1.0)
         self.max_moves = whole("max_moves", max_moves, 1, 10**9)
-        edits = tuple(changes) if isinstance(changes, Iterable) else changes
-        self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, edits)
+        self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, listed(changes))
         self.vision, self.changes = self.pool[0].vision, self.pool[0].changes
         self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
         self.fog = any(problem.vision is not None for problem in self.pool)
