@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, NO_PATH, charge, raise_h
+from rt_gym.budget import CUT, NO_PATH, charge, raise_h, scan
 from rt_gym.cost import INF
 from rt_gym.errors import whole
 from rt_gym.grid import fill_h0
@@ -64,15 +64,16 @@ def korf(terrain, trip, memory, s):
     if y < 0:
         return np.int64(NO_PATH)
     if memory.space.random[0] != 0:
-        y = any_of(terrain, memory, s, f, cost[y])
+        y = any_of(terrain, trip, memory, s, f, cost[y])
     raise_h(trip, h, s, f)
     trip.plan[0] = y
     return np.int64(1)
 
 
 @kernel
-def any_of(terrain, memory, s, f, g):
-    """Return one of the steps of cost ``g`` and value ``f`` at random."""
+def any_of(terrain, trip, memory, s, f, g):
+    """Return one of the steps of cost ``g`` and value ``f`` at random; the neighbours are read once more."""
+    scan(trip)
     y, ties = np.int64(-1), np.int64(0)
     for d in range(8):
         legal = terrain.mask[s] >> d & 1 != 0

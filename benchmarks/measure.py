@@ -31,30 +31,32 @@ class Row(NamedTuple):
 
 
 def at_least(what: str, detail: str, value: float, aim: float, unit: str = "") -> Row:
-    return Row(what, detail, f"{value:,.4g} {unit}", f"at least {aim:g}", "yes" if value >= aim else "NO")
+    return Row(what, detail, f"{digits(value)} {unit}", f"at least {digits(aim)}", "yes" if value >= aim else "NO")
 
 
 def at_most(what: str, detail: str, value: float, aim: float, unit: str = "") -> Row:
-    return Row(what, detail, f"{value:,.4g} {unit}", f"at most {aim:g}", "yes" if value <= aim else "NO")
+    return Row(what, detail, f"{digits(value)} {unit}", f"at most {digits(aim)}", "yes" if value <= aim else "NO")
 
 
 def holds(what: str, detail: str, fact: bool) -> Row:
     return Row(what, detail, "yes" if fact else "no", "yes", "yes" if fact else "NO")
 
 
+def digits(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def ratio(what: str, ours: float, name: str, theirs: float, aim: float | None = None) -> Row:
     """Compare the seconds of a task with those of another, by its name."""
     detail = f"{duration(ours)} against {name}'s {duration(theirs)}"
     if aim is None:
-        return Row(what, detail, f"{theirs / ours:,.4g} x")
+        return Row(what, detail, f"{digits(theirs / ours)} x")
     return at_least(what, detail, theirs / ours, aim, "x")
 
 
 def duration(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"
+    unit, size = ("s", 1.0) if seconds >= 1 else ("ms", 1e-3) if seconds >= 1e-3 else ("us", 1e-6)
+    return f"{seconds / size:.3g} {unit}"
 
 
 def cpu_seconds(task: Callable[[], Any]) -> float:
@@ -107,9 +109,7 @@ def load(source: str) -> tuple[Grid, list[Problem]]:
 
 def heading(title: str) -> None:
     now = ", ".join(f"{value:.2f}" for value in os.getloadavg())
-    print(
-        f"{title}\nCPU time, best of alternated repeats. {os.cpu_count()} processors, load average {now}.\n", flush=True
-    )
+    print(f"{title}\n{os.cpu_count()} processors, load average {now}. CPU time unless said otherwise.\n", flush=True)
 
 
 def print_rows(rows: Iterable[Row]) -> None:

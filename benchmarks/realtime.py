@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 
 from measure import (
@@ -14,6 +15,7 @@ from measure import (
     at_least,
     at_most,
     cpu_seconds,
+    digits,
     heading,
     holds,
     least,
@@ -28,7 +30,7 @@ from rt_gym import Problem
 from rt_gym.budget import EXPANSIONS, MOVES
 
 PLAIN_MOVES = 50
-# CPU seconds and the largest mean cost of C++ HOG2 on the 25 problems of GAME_MAP, by lookahead
+# By lookahead: CPU seconds of C++ HOG2 on the 25 problems of GAME_MAP, and its mean cost (the largest of three seeds).
 HOG2 = {10: (9.5, 40_501.0), 100: (3.9, 6_303.0)}
 SEEDS = (1, 2, 3)
 
@@ -72,9 +74,9 @@ def throughput(problems: list[Problem]) -> list[Row]:
     whole, whole_timed = least(*(partial(run_all, one, problems, clock) for clock in (False, True)), repeats=3)
     return [
         at_least("lrta depth 1", f"{moves:,} moves", moves / seconds / 1e6, 30, "million moves/s"),
-        Row("  with the clock", "", f"{moves / timed / 1e6:.4g} million moves/s"),
-        Row("  whole runs", "with set-up and record", f"{moves / whole / 1e6:.4g} million moves/s"),
-        Row("  whole runs with the clock", "", f"{moves / whole_timed / 1e6:.4g} million moves/s"),
+        Row("  with the clock", "", f"{digits(moves / timed / 1e6)} million moves/s"),
+        Row("  whole runs", "with set-up and record", f"{digits(moves / whole / 1e6)} million moves/s"),
+        Row("  whole runs with the clock", "", f"{digits(moves / whole_timed / 1e6)} million moves/s"),
         at_least(
             "lss-lrta lookahead 100",
             f"{expansions:,} expansions, learning included",
@@ -99,7 +101,7 @@ def beside_hog2(problems: list[Problem], lookahead: int) -> list[Row]:
     return [
         ratio(f"lss-lrta lookahead {lookahead}, {len(problems)} problems", seconds, "HOG2", known, 3),
         at_most("  mean cost, ties by order", "", mean_cost(agent, problems, 0), largest),
-        Row("  mean cost, random ties", f"{len(SEEDS)} seeds", f"{min(costs):,.6g} to {max(costs):,.6g}"),
+        Row("  mean cost, random ties", f"{len(SEEDS)} seeds", f"{digits(min(costs))} to {digits(max(costs))}"),
     ]
 
 
@@ -117,7 +119,7 @@ def main() -> None:
         return
     heading(f"{__doc__} On {grid.name}.")
     rows = compiled(given.map, problems) + throughput(problems)
-    if os.path.abspath(given.map) == str(GAME_MAP):
+    if Path(given.map).resolve() == GAME_MAP:
         rows += [row for lookahead in HOG2 for row in beside_hog2(problems, lookahead)]
     print_rows(rows)
 

@@ -1,4 +1,4 @@
-"""How long the command, the import and the first call of each agent take, with and without compiled kernels."""
+"""The command, the import, and the first call of every agent and environment: compiling, and from the cache."""
 
 import os
 import resource
