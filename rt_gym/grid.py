@@ -115,9 +115,10 @@ def locate(terrain, cell):
     """Return column and row of a cell by arithmetic.
 
     In a search the table ``xy`` is the faster way. It is as large as the map, though, and thousands of episodes that
-    stand anywhere miss the cache with every look at it. The quotient is exact: cells are far below 2**53.
+    stand anywhere miss the cache with every look at it. Half a cell keeps the product away from whole numbers, where
+    rounding could change it; the inverse is the same for all cells, so the compiler divides once.
     """
-    row = np.int64(cell / terrain.offset[1])
+    row = np.int64((cell + 0.5) * (1.0 / terrain.offset[1]))
     return cell - row * terrain.offset[1] - 1, row - 1
 
 

@@ -15,6 +15,7 @@ from rt_gym.envs.episode import (
     BLOCKED,
     TERMINATED,
     TRUNCATED,
+    Terms,
     Wall,
     begin_episode,
     make_wall,
@@ -223,7 +224,30 @@ def first_wrong(actions, high):
 
 
 @kernel
-def step_range(maps, problems, episodes, unused, terms, actions, still, mode, results, begin, end):
+def step_range(
+    starts, mask, free, known, open_mask, open_free, xy, wall, plane, offset, cost, metric, rule,
+    number, start_at, goal, unit, vision, change, when, where, opens,
+    problem, random, meter, tally, state, cells, raised, steps, own_mask, own_free, own_known, own_real, over,
+    no_plan, no_cells, no_clock, size, scale, prices,
+    observation, last, reward, terminated, truncated, blocked, bits,
+    actions, still, mode, begin, end,
+):  # fmt: skip
+    """Make one step of some episodes. Arrays are passed one by one: as tuples the call would cost far more."""
+    step_episodes(
+        Maps(starts, mask, free, known, open_mask, open_free, xy, wall, plane, offset, cost, metric, rule),
+        Problems(number, start_at, goal, unit, vision, change, when, where, opens),
+        Episodes(
+            problem, random, meter, tally, state, cells, raised, steps, own_mask, own_free, own_known, own_real, over
+        ),
+        Unused(no_plan, no_cells, no_clock),
+        Terms(size, scale, prices),
+        Results(observation, last, reward, terminated, truncated, blocked, bits),
+        actions, still, mode, begin, end,
+    )  # fmt: skip
+
+
+@kernel(inline=True)
+def step_episodes(maps, problems, episodes, unused, terms, results, actions, still, mode, begin, end):
     """Make one step of the episodes from ``begin`` to ``end - 1``.
 
     ``still`` is the action that stands still, -1 if there is none. ``mode`` is NEXT_STEP (a new episode begins with the

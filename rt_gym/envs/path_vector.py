@@ -85,6 +85,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
             unused,
             self.settings.terms(),
         )
+        self._arrays: tuple[Any, ...] = tuple(array for part in self._state for array in part)
         self._masks = self.settings.action_masks()
         self._still = self.settings.directions if self.settings.stay else -1
         self._begun = False
@@ -100,7 +101,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         results = make_results(self.num_envs, self.settings, last=False)
         start_all(*self._state, chosen, results)
         self._begun = True
-        return self.settings.named(results.observation), {"action_mask": self._masks.take(results.bits, axis=0)}
+        return self.settings.named(results.observation), {"action_mask": self._legal(results.bits)}
 
     def _chosen(self, options: dict[str, Any]) -> NDArray[np.bool_]:
         if not isinstance(options, dict) or not set(options) <= {"reset_mask"}:
@@ -132,9 +133,9 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         if mode == DISABLED and self._episodes.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
         results = make_results(self.num_envs, self.settings, last=mode == SAME_STEP)
-        self._run(step_range, self._whole(actions), self._still, mode, results)
+        self._run(step_range, *results, self._whole(actions), self._still, mode)
         info: dict[str, Any] = {
-            "action_mask": self._masks.take(results.bits, axis=0),
+            "action_mask": self._legal(results.bits),
             "blocked": results.blocked,
         }
         if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
@@ -145,10 +146,17 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         """Run a kernel over all episodes, cut into as many ranges as there are threads."""
         cuts = [self.num_envs * k // self.threads for k in range(self.threads + 1)]
         ranges = list(pairwise(cuts))
-        others = [_helpers().submit(work, *self._state, *arguments, *part) for part in ranges[1:]]
-        work(*self._state, *arguments, *ranges[0])
+        others = [_helpers().submit(work, *self._arrays, *arguments, *part) for part in ranges[1:]]
+        work(*self._arrays, *arguments, *ranges[0])
         for other in others:
             other.result()
+
+    def _legal(self, bits: NDArray[np.uint8]) -> NDArray[np.int8]:
+        """Return the action masks for move bits; four or eight of them are looked up as one number."""
+        packed = {4: np.uint32, 8: np.uint64}.get(self._actions)
+        if packed is None:
+            return self._masks.take(bits, axis=0)
+        return self._masks.view(packed)[:, 0].take(bits).view(np.int8).reshape(self.num_envs, self._actions)
 
     def _whole(self, actions: Any) -> NDArray[np.int64]:
         try:
