@@ -8,10 +8,11 @@ can be read back. The totals of a trial are kept as two counters instead: 2**22 
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rt_gym.jit import kernel
 
 STRAIGHT = 1 << 40
 DIAGONAL = math.isqrt(2 * STRAIGHT * STRAIGHT) | 1
@@ -40,9 +41,19 @@ def to_float(cost: int) -> float:
     return straight + diagonal * SQRT2
 
 
+@kernel
+def decode_all(costs, out):
+    """Write exact costs as floats, infinity where nothing was reached."""
+    for k in range(costs.size):
+        cost = costs[k]
+        low = np.uint64(cost & (STRAIGHT - 1))
+        diagonal = np.int64(low * np.uint64(_DIAGONAL_INVERSE) & np.uint64(STRAIGHT - 1))
+        straight = (cost - diagonal * DIAGONAL) >> 40
+        out[k] = np.inf if cost >= INF else straight + diagonal * SQRT2
+
+
 def to_floats(costs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return an array of exact costs as floats, infinity where nothing was reached."""
-    low = (costs & (STRAIGHT - 1)).astype(np.uint64)
-    diagonal = ((low * np.uint64(_DIAGONAL_INVERSE)) & np.uint64(STRAIGHT - 1)).astype(np.int64)
-    straight: NDArray[Any] = (costs - diagonal * DIAGONAL) >> 40
-    return np.where(costs >= INF, np.inf, straight + diagonal * SQRT2)
+    floats = np.empty(costs.shape)
+    decode_all(np.ascontiguousarray(costs).ravel(), floats.ravel())
+    return floats

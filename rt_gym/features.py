@@ -67,13 +67,14 @@ def follow(track, s, raises):
     now = after(state[NOW], ring)
     past = after(now, ring)
     full = t >= ring - 1  # then the state in place ``past``, n steps ago, leaves the window
-    leaving = cells[past]
-    if t >= ring:
-        cells[now] = -1
+    leaving, stale = cells[past], cells[now]
     again, kept = np.int64(0), np.int64(0)
     for k in range(min(t, ring)):
         again += cells[k] == s
         kept += cells[k] == leaving
+    if t >= ring:  # what is about to be overwritten has been counted, too; to blot it out first would be slower
+        again -= stale == s
+        kept -= stale == leaving
     if full:
         again -= leaving == s
         state[REVISITS] -= kept > 1

@@ -71,4 +71,4 @@ def distance_field(grid: Grid, goal: Position) -> NDArray[np.float64]:
         array([[ 1.,  2.,  3.],
                [ 0., inf,  4.]])
     """
-    return to_floats(grid.inner(exact_distances(grid, goal)))
+    return grid.inner(to_floats(exact_distances(grid, goal)))
