@@ -8,7 +8,7 @@ so the moves out of its own cell are always known exactly.
 import numpy as np
 
 from rt_gym.budget import CHANGED
-from rt_gym.grid import Grid, Terrain, set_free
+from rt_gym.grid import Grid, Terrain, locate, set_free
 from rt_gym.jit import kernel
 
 
@@ -27,13 +27,14 @@ def notice(terrain, trip, cell, free):
 def sense(real, terrain, trip, s, vision):
     """See every cell of ``real`` within the radius around ``s``."""
     stride = terrain.offset[1]
-    x, y = np.int64(terrain.xy[2 * s]), np.int64(terrain.xy[2 * s + 1])
-    right = np.int64(terrain.xy[2 * (real.size - 1)]) - 1
-    bottom = np.int64(terrain.xy[2 * (real.size - 1) + 1]) - 1
-    for row in range(max(y - vision, 0), min(y + vision, bottom) + 1):
-        reach = vision if terrain.rule[0] == 8 else vision - abs(row - y)
-        begin = (row + 1) * stride + 1
-        for cell in range(begin + max(x - reach, 0), begin + min(x + reach, right) + 1):
+    x, _ = locate(terrain, s)
+    here = s - x  # the first cell of the row
+    for dy in range(-vision, vision + 1):
+        begin = here + dy * stride
+        if begin < stride or begin >= real.size - stride:
+            continue
+        reach = vision if terrain.rule[0] == 8 else vision - abs(dy)
+        for cell in range(begin + max(x - reach, 0), begin + min(x + reach, stride - 3) + 1):
             if terrain.known[cell] == 0 or terrain.free[cell] != real[cell]:
                 notice(terrain, trip, cell, real[cell])
 

@@ -73,7 +73,8 @@ class Episodes(NamedTuple):
     """The state of all episodes, one row each.
 
     ``own_mask`` to ``own_real`` are the belief and the truth of an episode that has its own, as long as the largest
-    map; they have no columns where all episodes share their maps. ``over`` says which episodes have ended.
+    map. They have no columns where maps do not change, but for ``own_known`` in fog. ``over`` says which episodes have
+    ended.
     """
 
     problem: NDArray[np.int64]
@@ -113,24 +114,24 @@ class Results(NamedTuple):
 
 @kernel(inline=True)
 def terrain_of(maps, problems, episodes, i):
-    """Return what episode ``i`` believes of its map."""
-    if maps.wall.size > 0 and maps.begin.size == 2:  # one map, shared by all: no need to cut anything out
-        return Terrain(
-            maps.mask, maps.free, maps.known, maps.xy, maps.offset[0], maps.cost[0], maps.metric[0], maps.rule[0]
-        )
+    """Return what episode ``i`` believes of its map.
+
+    On a map that does not change, fog hides only what is known: every move out of the agent's own cell is in sight, and
+    an observation shows nothing else that is unknown. So ``mask`` and ``free`` are the true ones, shared by all.
+    """
     m = problems.map[episodes.problem[i]]
     a, b = maps.begin[m], maps.begin[m + 1]
-    xy = maps.xy[2 * a : 2 * b]
-    if episodes.own_mask.shape[1] == 0:
-        return Terrain(
-            maps.mask[a:b], maps.free[a:b], maps.known[a:b], xy,
-            maps.offset[m], maps.cost[m], maps.metric[m], maps.rule[m],
-        )  # fmt: skip
-    n = b - a
-    return Terrain(
-        episodes.own_mask[i, :n], episodes.own_free[i, :n], episodes.own_known[i, :n], xy,
-        maps.offset[m], maps.cost[m], maps.metric[m], maps.rule[m],
-    )  # fmt: skip
+    foggy = episodes.own_known.shape[1] > 0
+    offset, cost, metric, rule = maps.offset[m], maps.cost[m], maps.metric[m], maps.rule[m]
+    if episodes.own_mask.shape[1] > 0:
+        own_mask, own_free, own_known = episodes.own_mask[i], episodes.own_free[i], episodes.own_known[i]
+        n = b - a
+        return Terrain(own_mask[:n], own_free[:n], own_known[:n], maps.xy[2 * a : 2 * b], offset, cost, metric, rule)
+    if maps.begin.size == 2:  # one map: no need to cut anything out
+        known = episodes.own_known[i] if foggy else maps.known
+        return Terrain(maps.mask, maps.free, known, maps.xy, offset, cost, metric, rule)
+    known = episodes.own_known[i, : b - a] if foggy else maps.known[a:b]
+    return Terrain(maps.mask[a:b], maps.free[a:b], known, maps.xy[2 * a : 2 * b], offset, cost, metric, rule)
 
 
 @kernel(inline=True)
@@ -189,12 +190,13 @@ def start(maps, problems, episodes, unused, terms, i, out):
     episodes.state[i] = 0
     episodes.state[i, VISION] = problems.vision[p]
     episodes.over[i] = False
+    clear = problems.vision[p] <= 0
+    if episodes.own_known.shape[1] > 0:
+        episodes.own_known[i] = clear
     if episodes.own_mask.shape[1] > 0:
-        clear = problems.vision[p] <= 0
         for k in range(n):
             episodes.own_mask[i, k] = maps.mask[a + k] if clear else maps.open_mask[a + k]
             episodes.own_free[i, k] = maps.free[a + k] if clear else maps.open_free[a + k]
-            episodes.own_known[i, k] = clear
             episodes.own_real[i, k] = maps.free[a + k]
     terrain = terrain_of(maps, problems, episodes, i)
     trip = trip_of(episodes, unused, i)
@@ -288,10 +290,10 @@ def step_episodes(maps, problems, episodes, unused, terms, results, actions, sti
 
 def stack_maps(settings: PathSettings) -> Maps:
     """Put the maps of an environment behind each other."""
-    grids, fog = settings.grids, settings.fog
+    grids, hidden = settings.grids, settings.fog and settings.changing
     walls = [np.empty(0, np.float32) if settings.private else make_wall(grid, settings.window // 2) for grid in grids]
     terrains = [grid.terrain for grid in grids]
-    ground = [grid.open_ground for grid in grids] if fog else []
+    ground = [grid.open_ground for grid in grids] if hidden else []
     sizes = [terrain.mask.size for terrain in terrains]
 
     def join(name: str) -> NDArray[Any]:
@@ -337,7 +339,8 @@ def tabulate_problems(settings: PathSettings) -> Problems:
 
 def make_episodes(count: int, settings: PathSettings) -> Episodes:
     """Return room for so many episodes."""
-    cells = max(grid.terrain.mask.size for grid in settings.grids) if settings.private else 0
+    largest = max(grid.terrain.mask.size for grid in settings.grids)
+    cells = largest if settings.changing else 0
     ring = settings.history + 1
     return Episodes(
         problem=np.zeros(count, np.int64),
@@ -350,7 +353,7 @@ def make_episodes(count: int, settings: PathSettings) -> Episodes:
         steps=np.zeros((count, RAISED + 1), np.int64),
         own_mask=np.empty((count, cells), np.uint8),
         own_free=np.empty((count, cells), np.uint8),
-        own_known=np.empty((count, cells), np.uint8),
+        own_known=np.empty((count, largest if settings.private else 0), np.uint8),
         own_real=np.empty((count, cells), np.uint8),
         over=np.zeros(count, np.bool_),
     )

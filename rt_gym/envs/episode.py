@@ -85,9 +85,10 @@ def write_window(terrain, wall, s, x, y, radius, planes, out):
     if begin < stride or end >= terrain.free.size - stride or x < radius or x + radius >= stride - 2:
         write_edge(terrain, s, radius, planes, out)
         return
-    copy_square(terrain.free, begin, side, stride, out, WINDOW)
-    if planes == 2:
-        copy_square(terrain.known, begin, side, stride, out, WINDOW + side * side)
+    if planes == 1:
+        copy_square(terrain.free, begin, side, stride, out)
+    else:
+        copy_seen(terrain.free, terrain.known, begin, side, stride, out)
 
 
 @kernel(inline=True)
@@ -125,12 +126,26 @@ def copy_eight(source, a, target, b):
 
 
 @kernel(inline=True)
-def copy_square(cells, begin, side, stride, out, place):
-    """Write 1 where ``cells`` is 0. Unsigned indices need no test for counting from the end, which costs a third."""
-    width, cell, k = np.uint64(side), np.uint64(begin), np.uint64(place)
+def copy_square(free, begin, side, stride, out):
+    """Write 1 where a cell is blocked. Unsigned indices need no test for counting from the end, which costs a third."""
+    width, cell, k = np.uint64(side), np.uint64(begin), np.uint64(WINDOW)
     for _ in range(side):
         for j in range(width):
-            out[k + j] = np.float32(1) - np.float32(cells[cell + j])
+            out[k + j] = np.float32(1) - np.float32(free[cell + j])
+        cell += np.uint64(stride)
+        k += width
+
+
+@kernel(inline=True)
+def copy_seen(free, known, begin, side, stride, out):
+    """Write 1 where a cell is known to be blocked, and into a second plane where it is unknown."""
+    width, cell, k = np.uint64(side), np.uint64(begin), np.uint64(WINDOW)
+    second = width * width
+    for _ in range(side):
+        for j in range(width):
+            seen = np.float32(known[cell + j])
+            out[k + j] = seen * (np.float32(1) - np.float32(free[cell + j]))
+            out[k + j + second] = np.float32(1) - seen
         cell += np.uint64(stride)
         k += width
 
@@ -147,7 +162,9 @@ def write_edge(terrain, s, radius, planes, out):
             for dx in range(-radius, radius + 1):
                 if 0 <= x + dx < width and 0 <= y + dy < height:
                     cell = s + dy * stride + dx
-                    out[k] = np.float32(1 - (terrain.free[cell] if plane == 0 else terrain.known[cell]))
+                    seen = np.float32(terrain.known[cell])
+                    wall = seen * np.float32(1 - terrain.free[cell])
+                    out[k] = wall if plane == 0 else np.float32(1) - seen
                 else:
                     out[k] = np.float32(1 - plane)
                 k += 1

@@ -14,7 +14,6 @@ from rt_gym.envs.episode import PARTS, WINDOW, Terms
 from rt_gym.envs.pool import Source, make_pool
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.problem import Problem, listed
-from rt_gym.world import sight
 
 
 class PathSettings:
@@ -72,7 +71,8 @@ class PathSettings:
         self.vision, self.changes = self.pool[0].vision, self.pool[0].changes
         self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
         self.fog = any(problem.vision is not None for problem in self.pool)
-        self.private = any(sight(problem) != 0 for problem in self.pool)  # an episode changes what it knows of the map
+        self.changing = any(problem.changes for problem in self.pool)
+        self.private = self.fog or self.changing  # whether what is known of a map differs from episode to episode
         self.directions = self.grids[0].connectivity
         self.side = max(max(grid.width, grid.height) for grid in self.grids)
 
