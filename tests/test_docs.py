@@ -51,6 +51,7 @@ def test_the_examples_of_a_page_run_one_after_the_other(
     names: dict[str, Any] = {"__name__": "__main__"}
     for example in code:
         exec(compile(example, str(page), "exec"), names)
+    assert len(names) > 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
