@@ -151,6 +151,7 @@ class RTPathEnv(gym.Env[Any, Any]):
         self._unit = self.settings.unit(world.problem)
         self._arrays = (*world._truth, *world.terrain, _NO_WALL, *world.trip, *self._track, *self._terms)
         self._goal = world.view.goal_cell
+        self._map = problem.grid.name
         self._over = False
         return world
 
@@ -261,17 +262,15 @@ class RTPathEnv(gym.Env[Any, Any]):
         from rt_gym.render import Scene
 
         view, moves = self.view, self.view.moves
-        grid = self._world.problem.grid if self._world else None
-        assert grid is not None
         return Scene(
             passable=view.passable,
             known=None if view.vision is None else view.known,
             position=view.position,
             start=view.start,
             goal=view.goal,
-            trail=grid.positions(view.trip.path[: moves + 1]),
+            trail=view.terrain.xy.reshape(-1, 2)[view.trip.path[: moves + 1]],
             layers=view.painter() if view.painter else {},
-            caption=f"{grid.name}  move {moves}",
+            caption=f"{self._map}  move {moves}",
         )
 
     def __getstate__(self) -> dict[str, Any]:
