@@ -20,18 +20,22 @@ from rt_gym.jit import kernel
 
 FEATURES = ("goal_distance", "trip_distance", "revisits", "updates")
 
-# Entries of Track.state: steps made, the place of the current state in the ring, repeated states in the window, steps
-# with an update, raises before the last step.
-STEPS, NOW, REVISITS, UPDATES, RAISED = range(5)
+# Entries of Track.state: the place of the current state in the ring, the state of n steps ago (or the start), repeated
+# states in the window, steps with an update, raises before the last step.
+NOW, PAST, REVISITS, UPDATES, RAISED = range(5)
+
+NOWHERE = -1  # in places of the ring that no state has come to yet
+RETURNS = 30  # the bit that marks a state which the window has again, later
+CELL = np.int32((1 << RETURNS) - 1)
 
 
 class Track(NamedTuple):
     """The last n steps of an episode.
 
     Attributes:
-        cells: int32[n + 1], a ring of the last states, the current one and that of n steps ago included.
-        raised: uint8[n + 1], whether the step to that state had raised a value.
-        state: int64[5], running counts, so that a feature costs no more than one pass over the window.
+        cells: int32[n], a ring of the last states, the current one included, with their marks.
+        raised: uint8[n], whether the step to that state had raised a value.
+        state: int64[5], running counts, so that a step costs no more than one pass over the window.
     """
 
     cells: NDArray[np.int32]
@@ -41,49 +45,39 @@ class Track(NamedTuple):
 
 def make_track(history: int) -> Track:
     """Return an empty record of so many steps."""
-    return Track(np.empty(history + 1, np.int32), np.empty(history + 1, np.uint8), np.zeros(RAISED + 1, np.int64))
+    return Track(np.empty(history, np.int32), np.empty(history, np.uint8), np.zeros(RAISED + 1, np.int64))
 
 
 @kernel(inline=True)
 def begin_track(track, s):
     """Begin an episode in ``s``."""
+    track.cells[:] = NOWHERE
+    track.raised[:] = 0
     track.state[:] = 0
     track.cells[0] = s
-    track.raised[0] = 0
-
-
-@kernel(inline=True)
-def after(place, ring):
-    """Return the next place of a ring; a division would cost more than all the rest of a step's bookkeeping."""
-    return place + 1 if place + 1 < ring else np.int64(0)
+    track.state[PAST] = s
 
 
 @kernel(inline=True)
 def follow(track, s, raises):
     """Take note of a step to ``s``, after which ``raises`` values have been raised in the whole trial."""
     cells, state = track.cells, track.state
-    ring = cells.size
-    t = state[STEPS] + 1
-    now = after(state[NOW], ring)
-    past = after(now, ring)
-    full = t >= ring - 1  # then the state in place ``past``, n steps ago, leaves the window
-    leaving, stale = cells[past], cells[now]
-    again, kept = np.int64(0), np.int64(0)
-    for k in range(min(t, ring)):
-        again += cells[k] == s
-        kept += cells[k] == leaving
-    if t >= ring:  # what is about to be overwritten has been counted, too; to blot it out first would be slower
-        again -= stale == s
-        kept -= stale == leaving
-    if full:
-        again -= leaving == s
-        state[REVISITS] -= kept > 1
-        state[UPDATES] -= track.raised[past]
-    state[REVISITS] += again > 0
+    now = state[NOW] + 1 if state[NOW] + 1 < cells.size else np.int64(0)  # a division would cost more
+    leaving = cells[now]
+    again = np.int32(0)
+    for k in range(cells.size):  # without a branch: whether a state returns is hard to predict
+        same = np.int32(cells[k] & CELL == np.int32(s))
+        again += same
+        cells[k] |= same << np.int32(RETURNS)
+    if leaving != NOWHERE:
+        again -= np.int32(leaving & CELL == np.int32(s))
+        state[PAST] = leaving & CELL
+        state[REVISITS] -= leaving >> RETURNS
+        state[UPDATES] -= track.raised[now]
+    state[REVISITS] += np.int64(again > 0)
     raised = np.uint8(raises > state[RAISED])
     state[UPDATES] += raised
     state[RAISED] = raises
-    state[STEPS] = t
     state[NOW] = now
     cells[now] = s
     track.raised[now] = raised
@@ -92,11 +86,8 @@ def follow(track, s, raises):
 @kernel(inline=True)
 def write_features(track, terrain, x, y, goal_x, goal_y, out):
     """Write the four features of the state at ``(x, y)``, distances in steps, into ``out[0:4]``."""
-    ring = track.cells.size
-    steps = track.state[STEPS]
-    past = track.cells[after(track.state[NOW], ring)] if steps >= ring - 1 else track.cells[0]
-    past_x, past_y = locate(terrain, np.int64(past))
-    out[0] = span(terrain.metric, goal_x - x, goal_y - y) / STRAIGHT
-    out[1] = span(terrain.metric, past_x - x, past_y - y) / STRAIGHT
+    past_x, past_y = locate(terrain, track.state[PAST])
+    out[0] = span(terrain.metric, goal_x - x, goal_y - y) * (1.0 / STRAIGHT)
+    out[1] = span(terrain.metric, past_x - x, past_y - y) * (1.0 / STRAIGHT)
     out[2] = track.state[REVISITS]
     out[3] = track.state[UPDATES]

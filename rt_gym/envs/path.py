@@ -17,11 +17,11 @@ from rt_gym.envs.episode import (
     TERMINATED,
     TRUNCATED,
     Terms,
-    Wall,
     begin_episode,
     step_episode,
 )
 from rt_gym.envs.settings import PathSettings
+from rt_gym.envs.window import Sheets
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.features import Track, make_track
 from rt_gym.grid import Grid, Terrain
@@ -30,19 +30,19 @@ from rt_gym.problem import Problem
 from rt_gym.search.space import draw
 from rt_gym.world import Truth, View, World
 
-_NO_WALL = np.empty(0, np.float32)
+_NO_BITS = np.empty(0, np.uint8)
 
 
 @kernel
-def reset_kernel(terrain, wall, trip, track, terms, t, out):
+def reset_kernel(terrain, bits, trip, track, terms, t, out):
     """Begin an episode in a world that has been set up."""
-    begin_episode(terrain, Wall(wall), trip, track, terms, t, out)
+    begin_episode(terrain, Sheets(bits, bits, 0, 0, 0, 0), trip, track, terms, t, out)
 
 
 @kernel
 def step_kernel(
     real, when, where, opens, state,
-    mask, free, known, xy, offset, cost, metric, rule, wall,
+    mask, free, known, xy, offset, cost, metric, rule, bits,
     meter, tally, plan, path, log, changed, clock,
     cells, raised, steps, size, scale, reward,
     t, d, unit, out,
@@ -51,9 +51,11 @@ def step_kernel(
     truth = Truth(real, when, where, opens, state)
     terrain = Terrain(mask, free, known, xy, offset, cost, metric, rule)
     trip = Trip(meter, tally, plan, path, log, changed, clock)
-    track, terms = Track(cells, raised, steps), Terms(size, scale, reward)
+    track, terms, sheets = Track(cells, raised, steps), Terms(size, scale, reward), Sheets(bits, bits, 0, 0, 0, 0)
     expansions, scans = meter[EXPANSIONS], meter[SCANS]
-    value, flags = step_episode(truth, terrain, Wall(wall), trip, track, terms, t, d, unit, out)
+    value, flags = step_episode(
+        truth, terrain, Sheets(bits, bits, 0, 0, 0, 0), trip, track, terms, t, d, unit, out
+    )
     return value, flags, expansions, scans, mask[meter[AT]]
 
 
@@ -124,7 +126,7 @@ class RTPathEnv(gym.Env[Any, Any]):
         problem = self._choose({} if options is None else options)
         world = self._enter(problem)
         out = np.empty(self.settings.size, np.float32)
-        reset_kernel(world.terrain, _NO_WALL, world.trip, self._track, self._terms, world.view.goal_cell, out)
+        reset_kernel(world.terrain, _NO_BITS, world.trip, self._track, self._terms, world.view.goal_cell, out)
         if self.render_mode == "human":
             self.render()
         info = {
@@ -149,7 +151,7 @@ class RTPathEnv(gym.Env[Any, Any]):
                 self._worlds[problem.grid] = world
         self._world = world
         self._unit = self.settings.unit(world.problem)
-        self._arrays = (*world._truth, *world.terrain, _NO_WALL, *world.trip, *self._track, *self._terms)
+        self._arrays = (*world._truth, *world.terrain, _NO_BITS, *world.trip, *self._track, *self._terms)
         self._goal = world.view.goal_cell
         self._map = problem.grid.name
         self._over = False

@@ -17,8 +17,8 @@ from rt_gym.envs.batch import (
     DISABLED,
     NEXT_STEP,
     SAME_STEP,
-    Unused,
     first_wrong,
+    make_desk,
     make_episodes,
     make_results,
     stack_maps,
@@ -76,13 +76,14 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_observation_space = self.settings.observation_space()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._episodes = make_episodes(self.num_envs, self.settings)
-        unused = Unused(np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.int64))
+        maps = stack_maps(self.settings)
+        sheet = int(np.diff(maps.sheet).max()) if maps.unseen.size > 0 else 0
+        self._episodes = make_episodes(self.num_envs, self.settings, sheet)
         self._state: tuple[Any, ...] = (
-            stack_maps(self.settings),
+            maps,
             tabulate_problems(self.settings),
             self._episodes,
-            unused,
+            make_desk(self.threads),
             self.settings.terms(),
         )
         self._arrays: tuple[Any, ...] = tuple(array for part in self._state for array in part)
@@ -145,7 +146,7 @@ class RTPathVectorEnv(VectorEnv[Any, Any, Any]):
     def _run(self, work: Any, *arguments: Any) -> None:
         """Run a kernel over all episodes, cut into as many ranges as there are threads."""
         cuts = [self.num_envs * k // self.threads for k in range(self.threads + 1)]
-        ranges = list(pairwise(cuts))
+        ranges = [(lane, *cut) for lane, cut in enumerate(pairwise(cuts))]
         others = [_helpers().submit(work, *self._arrays, *arguments, *part) for part in ranges[1:]]
         work(*self._arrays, *arguments, *ranges[0])
         for other in others:

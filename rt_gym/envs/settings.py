@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rt_gym.cost import SQRT2
 from rt_gym.envs.episode import PARTS, WINDOW, Terms
 from rt_gym.envs.pool import Source, make_pool
+from rt_gym.envs.window import FARTHEST
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.problem import Problem, listed
 
@@ -71,8 +72,8 @@ class PathSettings:
         self.vision, self.changes = self.pool[0].vision, self.pool[0].changes
         self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
         self.fog = any(problem.vision is not None for problem in self.pool)
-        self.changing = any(problem.changes for problem in self.pool)
-        self.private = self.fog or self.changing  # whether what is known of a map differs from episode to episode
+        # Whether the episodes of a batch need maps of their own.
+        self.private = any(problem.changes or (problem.vision or 0) > FARTHEST for problem in self.pool)
         self.directions = self.grids[0].connectivity
         self.side = max(max(grid.width, grid.height) for grid in self.grids)
 
