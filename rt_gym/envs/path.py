@@ -53,9 +53,7 @@ def step_kernel(
     trip = Trip(meter, tally, plan, path, log, changed, clock)
     track, terms, sheets = Track(cells, raised, steps), Terms(size, scale, reward), Sheets(bits, bits, 0, 0, 0, 0)
     expansions, scans = meter[EXPANSIONS], meter[SCANS]
-    value, flags = step_episode(
-        truth, terrain, Sheets(bits, bits, 0, 0, 0, 0), trip, track, terms, t, d, unit, out
-    )
+    value, flags = step_episode(truth, terrain, sheets, trip, track, terms, t, d, unit, out)
     return value, flags, expansions, scans, mask[meter[AT]]
 
 
