@@ -60,7 +60,11 @@ def begin_track(track, s):
 
 @kernel(inline=True)
 def follow(track, s, raises):
-    """Take note of a step to ``s``, after which ``raises`` values have been raised in the whole trial."""
+    """Take note of a step to ``s``, after which ``raises`` values have been raised in the whole trial.
+
+    Returns:
+        Whether the window holds ``s`` once more.
+    """
     cells, state = track.cells, track.state
     now = state[NOW] + 1 if state[NOW] + 1 < cells.size else np.int64(0)  # a division would cost more
     leaving = cells[now]
@@ -81,6 +85,7 @@ def follow(track, s, raises):
     state[NOW] = now
     cells[now] = s
     track.raised[now] = raised
+    return again > 0
 
 
 @kernel(inline=True)

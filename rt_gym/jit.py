@@ -27,6 +27,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba import config
+from numba.extending import overload
 
 try:
     from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -64,6 +65,14 @@ def kernel(func: Callable[..., Any] | None = None, *, inline: bool = False, also
     with suppress(Exception):
         dispatcher._cache = _KernelCache(func, _stamp([func.__code__.co_filename, *also], options))
     return dispatcher
+
+
+def typed(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Let kernels call ``plain``, whose implementation is chosen by the types of its arguments.
+
+    The decorated function takes Numba types and returns the implementation. Without the compiler ``plain`` itself runs.
+    """
+    return overload(plain, jit_options=_options(inline=True), inline="never")
 
 
 def _options(inline: bool) -> dict[str, Any]:
