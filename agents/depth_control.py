@@ -53,7 +53,7 @@ class Record(NamedTuple):
         taken: int64[1], how many rows are filled.
     """
 
-    situation: NDArray[np.float64]
+    situation: NDArray[np.float32]
     label: NDArray[np.int64]
     action: NDArray[np.uint8]
     rise: NDArray[np.float64]
@@ -67,7 +67,7 @@ def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None
     """Return room for so many samples."""
     columns = (rows, d_max + 1)
     return Record(
-        situation=np.zeros((rows, len(SITUATION))),
+        situation=np.zeros((rows, len(SITUATION)), np.float32),
         label=np.zeros(rows, np.int64),
         action=np.zeros(columns, np.uint8),
         rise=np.zeros(columns),
@@ -94,7 +94,7 @@ class Control(NamedTuple):
     space: Space
     ladder: Ladder
     situation: Situation
-    inputs: NDArray[np.float64]
+    inputs: NDArray[np.float32]
     shadow: Trip
     record: Record
     state: NDArray[np.int64]
@@ -235,7 +235,7 @@ class DepthControl(KernelAgent):
             space=make_space(cells),
             ladder=make_ladder(self.d_max),
             situation=make_situation(self.history),
-            inputs=np.zeros(len(SITUATION) + len(LAYERS)),
+            inputs=np.zeros(len(SITUATION) + len(LAYERS), np.float32),
             shadow=make_trip(0),
             record=make_record(0, self.d_max),
             state=np.array([self.d_max, NOT_YET]),
@@ -243,9 +243,9 @@ class DepthControl(KernelAgent):
 
     def clear_memory(self, view: View, seed: int) -> None:
         """Let the values start at the heuristic and the history with where the agent stands."""
-        if self.record is not None:
-            control = self.control._replace(record=self.record)
-            self.memory = control if isinstance(self.memory, Control) else self.memory._replace(control=control)
+        record = make_record(0, self.d_max) if self.record is None else self.record
+        control = self.control._replace(record=record)
+        self.memory = control if isinstance(self.memory, Control) else self.memory._replace(control=control)
         fill_h0(view.terrain, view.goal_cell, self.control.h)
         self.control.space.random[0] = seed
         self.control.state[SEEN] = NOT_YET

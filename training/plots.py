@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _STYLES = (("#0072b2", "o"), ("#56b4e9", "s"), ("#d55e00", "^"), ("#009e73", "D"), ("#cc79a7", "v"), ("#e69f00", "P"))
 _INK, _FAINT, _NIGHT = "#33383d", "#d5d9dd", "#1f2d3a"
 _HEAT = LinearSegmentedColormap.from_list("heat", ["#f9dc9c", "#f5a65b", "#e0563b", "#a61c4b", "#4a1259"])
-_SETTINGS: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.edgecolor": _FAINT,
     "axes.labelcolor": _INK,
@@ -51,7 +51,7 @@ def save(figure: Figure, path: Path) -> Path:
     """Write a figure in the format that the path ends in, all at once or not at all, and return the path."""
     stream, kind = io.BytesIO(), path.suffix[1:]
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {}
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(STYLE):
         figure.savefig(stream, format=kind, dpi=160, metadata=metadata)
     atomic_write(path, stream.getvalue())
     return path
@@ -109,7 +109,7 @@ def draw_panels(panels: Sequence[Panel], measure: str = "suboptimality") -> Figu
     kinds = list(dict.fromkeys(mark.size for mark in everything))
     sizes = dict(zip(kinds, np.linspace(5, 11, len(kinds)) if len(kinds) > 1 else [8.0], strict=True))
     room = 34 if any(mark.note for mark in everything) else 12
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.5 * len(panels), 5.2), layout="constrained")
         axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for axis, panel in zip(axes, panels, strict=True):
@@ -186,7 +186,7 @@ def _legend(styles: Mapping[str, tuple[str, str]], sizes: Mapping[str, float], f
 def draw_run(title: str, run: "Run", learned: NDArray[np.float64], best: NDArray[np.int32]) -> Figure:
     """Draw the part of the map where a run went, how much was learned where, its path and a shortest one."""
     grid = run.problem.grid
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9, 9.6), layout="constrained")
         axis = figure.subplots()
         extent = (-0.5, grid.width - 0.5, grid.height - 0.5, -0.5)

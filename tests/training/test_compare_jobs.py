@@ -70,7 +70,7 @@ def test_a_plan_that_was_stopped_goes_on_and_makes_the_same_table(
         run_here(plan, tmp_path, advance=stop_at_the_third)
     assert len(list((tmp_path / "jobs").iterdir())) == 3
     started: list[str] = []
-    monkeypatch.setattr("training.compare.workers.run_job", lambda job: started.append(job.key) or run_job(job))
+    monkeypatch.setattr("training.compare.runs.run_job", lambda job: started.append(job.key) or run_job(job))
     assert format_rows(run_here(plan, tmp_path)[0]) == table
     assert len(started) == len(set(started)) == 16 - 3
     assert format_rows(run_here(plan, tmp_path)[0]) == table

@@ -1,6 +1,7 @@
 """Where the contenders run: maps, each with the problems on it.
 
-A course comes from the name of a bundled map, a map file, a folder of map files, or a scenario file.
+A course comes from the name of a bundled map, a map file, a folder of map files, or a scenario file. The name of a
+split (``rt_gym.splits``) stands for its maps and the problems that it fixes.
 """
 
 import os
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rt_gym import Change, Grid, InputError, Problem, load_map, load_scenarios, sample_problems
+from rt_gym import Change, Grid, InputError, Problem, load_map, load_scenarios, sample_problems, splits
 from rt_gym.files import shown
 from rt_gym.grid import Position
 from rt_gym.maps import Scenario, names
@@ -138,13 +139,28 @@ def find_courses(sources: Iterable[str], draw: Draw) -> Iterator[Course]:
         if real[os.path.realpath(place)] > 1:
             raise InputError(f"map {shown(place)} is given twice")
     for place in places:
+        if place in splits.names():
+            yield from _split_courses(place, draw)
+            continue
         stem = _stem(place)
         yield draw.course(shown(stem if stems[stem] == 1 else Path(place).as_posix()), place)
 
 
+def _split_courses(name: str, draw: Draw) -> Iterator[Course]:
+    """Yield the maps of a split with the problems that it fixes: no more per map than are drawn, within the range."""
+    if draw.rules:
+        raise InputError(f"the split {name} has fixed maps: connectivity, cost and corner cannot be chosen")
+    split = splits.load(name)
+    for grid in split.grids:
+        own = [one for one in split.problems if one.grid is grid and draw.low <= (one.optimal or 0.0) <= draw.high]
+        tasks = tuple(Task(one.start, one.goal, one.optimal_cost) for one in own[: draw.count])
+        if tasks:
+            yield Course(grid.name, grid, tasks, draw.vision, draw.changes)
+
+
 def expand(source: str) -> list[str]:
     """Return what a source stands for: itself, or the maps of a folder and of the folders in it."""
-    if source in names() or not Path(source).is_dir():
+    if source in names() or source in splits.names() or not Path(source).is_dir():
         return [source]
     files = [Path(folder, name) for folder, _, found in os.walk(source, onerror=_refuse) for name in found]
     for endings in _ENDINGS:

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import agents
 from agents import Run
 from rt_gym import Budget, Change, Grid, InputError
+from rt_gym.files import read_bytes
 from training.compare.contenders import make_agent
 from training.compare.courses import Task, make_problem
 from training.compare.rows import Result, Timing
@@ -41,10 +43,11 @@ class Job:
 
     @cached_property
     def key(self) -> str:
-        """A hash of everything that the results depend on."""
+        """A hash of everything that the results depend on, the content of files that settings name included."""
         parts: list[Any] = [
             self.agent,
             self.settings,
+            [sha256(read_bytes(path)).hexdigest() for path in self.settings.values() if _names_file(path)],
             self.budget.limit,
             self.budget.count,
             self.grid.digest,
@@ -52,6 +55,10 @@ class Job:
         ]
         parts += [self.vision, self.changes, self.trials, self.max_moves, self.seed, self.stamp]
         return sha256(json.dumps(parts, default=repr).encode()).hexdigest()[:32]
+
+
+def _names_file(value: Any) -> bool:
+    return isinstance(value, (str, Path)) and Path(value).is_file()
 
 
 def run_job(job: Job) -> list[Outcome]:

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from training.compare.jobs import Job, Outcome
+from training.compare.jobs import Job, Outcome, run_job
 from training.compare.plan import Plan
 from training.compare.rows import Row, Timing
 from training.compare.store import Store
@@ -28,7 +28,7 @@ def run_plan(
     found = {job.key: outcomes for job, _ in jobs if (outcomes := store.read(job)) is not None}
     told(sum(map(len, found.values())))
     missing: dict[str, Job] = {job.key: job for job, _ in jobs if job.key not in found}
-    with closing((workers or Workers()).run(list(missing.values()))) as finished:
+    with closing((workers or Workers()).run(list(missing.values()), run_job)) as finished:
         for key, outcomes in finished:
             store.keep(key, outcomes)
             found[key] = outcomes

@@ -1,19 +1,30 @@
 """Who runs the jobs: processes of this machine, or a Dask cluster, both through joblib."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import joblib
 
 from rt_gym import InputError
 from rt_gym.errors import quoted
-from training.compare.jobs import Job, Outcome, run_job
 
 BACKENDS = ("loky", "dask")
 _PATIENCE = 10.0  # seconds that a scheduler has to answer
+
+
+class Keyed(Protocol):
+    """A piece of work that is known by a key."""
+
+    @property
+    def key(self) -> str:
+        """What its result is kept under."""
+
+
+J = TypeVar("J", bound=Keyed)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -38,15 +49,15 @@ class Workers:
         if self.jobs != -1 and self.jobs < 1:
             raise InputError(f"the number of jobs at a time must be at least 1, not {self.jobs}")
 
-    def run(self, jobs: Sequence[Job]) -> Generator[tuple[str, list[Outcome]], None, None]:
-        """Yield key and results of every job as soon as it is finished, in any order."""
+    def run(self, jobs: Sequence[J], work: Callable[[J], R]) -> Generator[tuple[str, R], None, None]:
+        """Do the work of every job and yield its key and result as soon as it is finished, in any order."""
         if not jobs:
             return
         count = min(len(jobs), joblib.cpu_count() if self.jobs == -1 else self.jobs)
         with self._ready():
             parallel = joblib.Parallel(n_jobs=count, batch_size=1, return_as="generator_unordered")
             try:
-                yield from parallel(joblib.delayed(_finish)(job) for job in jobs)
+                yield from parallel(joblib.delayed(_finish)(job, work) for job in jobs)
             except BrokenProcessPool:
                 raise ChildProcessError("a worker process was ended from outside, perhaps for lack of memory") from None
 
@@ -54,8 +65,8 @@ class Workers:
         return nullcontext() if self.scheduler is None else _connected(self.scheduler)
 
 
-def _finish(job: Job) -> tuple[str, list[Outcome]]:
-    return job.key, run_job(job)
+def _finish(job: J, work: Callable[[J], R]) -> tuple[str, R]:
+    return job.key, work(job)
 
 
 @contextmanager

@@ -1,0 +1,234 @@
+"""Policies for the depth of a lookahead: trees over named features, as data in a JSON file, never as code.
+
+A policy adds up the scores of the leaves that its trees lead to. One that decides the *depth* takes the depth with the
+largest sum; one that decides layer by layer to *deepen* or to act acts when the sum reaches a threshold.
+"""
+
+import json
+import math
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.errors import InputError, quoted, whole
+from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from rt_gym.jit import kernel
+from rt_gym.situation import LAYERS, SITUATION
+
+KIND, VERSION = "rt_gym.depth-policy", 1
+LEAF = -1
+DECISIONS = ("depth", "deepen")
+READY_MADE = files("agents").joinpath("policies")
+INPUTS = (*SITUATION, *LAYERS)
+
+
+class Forest(NamedTuple):
+    """Trees as kernels take them; the nodes of all of them stand in one set of arrays.
+
+    Attributes:
+        root: int32[trees], where each tree begins.
+        feature: int32[n], the input that a node tests; LEAF at leaves.
+        threshold: float64[n], the largest value that goes left.
+        left, right: int32[n], the children, behind their parent; at leaves they mean nothing.
+        scores: float64[n, outputs], what a node says; inner nodes too, for when a branch is cut short.
+    """
+
+    root: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    scores: NDArray[np.float64]
+
+
+def join_trees(trees: list[Forest]) -> Forest:
+    """Return one forest of several."""
+    begins = np.cumsum([0, *(tree.feature.size for tree in trees)])[:-1]
+
+    def moved(name: str) -> NDArray[np.int32]:
+        parts = [
+            np.where(tree.feature == LEAF, LEAF, getattr(tree, name) + b) for tree, b in zip(trees, begins, strict=True)
+        ]
+        return np.concatenate(parts).astype(np.int32)
+
+    return Forest(
+        root=np.concatenate([tree.root + b for tree, b in zip(trees, begins, strict=True)]).astype(np.int32),
+        feature=np.concatenate([tree.feature for tree in trees]),
+        threshold=np.concatenate([tree.threshold for tree in trees]),
+        left=moved("left"),
+        right=moved("right"),
+        scores=np.concatenate([tree.scores for tree in trees]),
+    )
+
+
+@kernel
+def add_scores(forest, inputs, branch, out):
+    """Write the sums of the scores; no tree is followed for more than ``branch`` tests."""
+    out[:] = 0.0
+    for k in range(forest.root.size):
+        node = np.int64(forest.root[k])
+        tests = 0
+        while forest.feature[node] >= 0 and tests < branch:
+            below = inputs[forest.feature[node]] <= forest.threshold[node]
+            node = np.int64(forest.left[node] if below else forest.right[node])
+            tests += 1
+        for c in range(out.size):
+            out[c] += forest.scores[node, c]
+
+
+@kernel(inline=True)
+def largest(scores):
+    """Return the index of the largest score, the first of equal ones."""
+    best = 0
+    for c in range(1, scores.size):
+        if scores[c] > scores[best]:
+            best = c
+    return best
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A trained policy.
+
+    Attributes:
+        decide: ``"depth"`` or ``"deepen"``.
+        features: the names of the inputs, in the order in which the trees number them.
+        history: how many steps back the features reach.
+        d_max: the largest depth.
+        depths: the depth that each score stands for; empty for ``"deepen"``, which has one score, that of acting.
+        threshold: from which score on to act, for ``"deepen"``.
+        forest: the trees.
+        about: how it was made: learner, settings, maps, seed; for people.
+    """
+
+    decide: str
+    features: tuple[str, ...]
+    history: int
+    d_max: int
+    depths: tuple[int, ...]
+    threshold: float
+    forest: Forest
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def branch(self) -> int:
+        """The largest number of tests on the way to a leaf."""
+        forest = self.forest
+        levels = np.zeros(forest.feature.size, np.int64)
+        for node in np.flatnonzero(forest.feature != LEAF):  # children stand behind their parents
+            levels[[forest.left[node], forest.right[node]]] = levels[node] + 1
+        return int(levels.max())
+
+    def wired(self) -> Forest:
+        """Return the forest with the numbers that agents give to the features."""
+        numbers = np.array([*(INPUTS.index(name) for name in self.features), LEAF], np.int32)
+        return self.forest._replace(feature=numbers[self.forest.feature])
+
+    def save(self, path: PathLike) -> None:
+        """Write the policy to a JSON file."""
+        head = {"kind": KIND, "version": VERSION, "decide": self.decide, "features": list(self.features)}
+        numbers = {"history": self.history, "d_max": self.d_max, "depths": list(self.depths)}
+        forest = {name: array.tolist() for name, array in self.forest._asdict().items()}
+        content = head | numbers | {"threshold": self.threshold, "about": self.about, "forest": forest}
+        atomic_write(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
+
+
+def load_policy(source: PathLike | Policy) -> Policy:
+    """Return a policy: one that is already there, from a file, or by the name of one that comes with the package."""
+    if isinstance(source, Policy):
+        return source
+    if not isinstance(source, (str, Path)):
+        raise InputError(f"policy must be a file or a name, not {quoted(source)}")
+    path = READY_MADE.joinpath(f"{source}.json")
+    if path.is_file():
+        return _parse(json.loads(path.read_text()), str(source))
+    if not Path(source).exists():
+        raise InputError(f"there is no policy {shown(source)}; ready-made ones are {', '.join(ready_made())}")
+    try:
+        data = json.loads(read_bytes(source))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{shown(source)}: is not a policy, nor any JSON file") from None
+    return _parse(data, shown(source))
+
+
+def ready_made() -> list[str]:
+    """Return the names of the policies that come with the package."""
+    return sorted(path.name.removesuffix(".json") for path in READY_MADE.iterdir() if path.name.endswith(".json"))
+
+
+def _parse(data: Any, name: str) -> Policy:
+    """Return the policy that a file describes, or say what is wrong with it."""
+    try:
+        return _checked(data)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def _checked(data: Any) -> Policy:
+    if not isinstance(data, dict) or data.get("kind") != KIND:
+        raise InputError("is not a depth policy of rt_gym")
+    if data.get("version") != VERSION:
+        raise InputError(f"has version {quoted(data.get('version'))} of the format, not {VERSION}")
+    decide = data.get("decide")
+    if decide not in DECISIONS:
+        raise InputError(f"must decide {' or '.join(DECISIONS)}, not {quoted(decide)}")
+    known = INPUTS if decide == "deepen" else SITUATION
+    features = _list(data, "features")
+    for feature in features:
+        if feature not in known:
+            raise InputError(f"has the feature {quoted(feature)}, which a policy for the {decide} cannot know")
+    d_max = whole("d_max", data.get("d_max"), 1, 100)
+    depths = tuple(whole("every depth", depth, 1, d_max) for depth in _list(data, "depths"))
+    if (decide == "depth") != bool(depths):
+        raise InputError("must list depths if and only if it decides the depth")
+    threshold = data.get("threshold")
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
+        raise InputError(f"must have a finite threshold, not {quoted(threshold)}")
+    about = data.get("about", {})
+    if not isinstance(about, dict):
+        raise InputError(f"must describe itself by names and values, not {quoted(about)}")
+    history = whole("history", data.get("history"), 1, 10_000)
+    forest = _forest(data.get("forest"), len(features), max(1, len(depths)))
+    return Policy(decide, tuple(features), history, d_max, depths, float(threshold), forest, about)
+
+
+def _list(data: dict[str, Any], name: str) -> list[Any]:
+    if not isinstance(data.get(name), list):
+        raise InputError(f"must have a list of {name}")
+    return data[name]
+
+
+def _forest(data: Any, features: int, outputs: int) -> Forest:
+    """Return the trees; every child must stand behind its parent, which rules out cycles."""
+    if not isinstance(data, dict):
+        raise InputError("has no trees")
+    try:
+        places = (np.array(_list(data, name), np.int32) for name in ("root", "feature", "left", "right"))
+        root, feature, left, right = places
+        threshold, scores = (np.array(_list(data, name), np.float64) for name in ("threshold", "scores"))
+    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("has a tree with entries that are no numbers") from None
+    forest = Forest(root, feature, threshold, left, right, scores)
+    nodes = forest.feature.size
+    if not nodes or any(column.shape[0] != nodes for column in forest[1:]) or forest.scores.shape != (nodes, outputs):
+        raise InputError(f"must have equally many entries per node, and {outputs} scores")
+    if not np.isfinite(forest.threshold).all() or not np.isfinite(forest.scores).all():
+        raise InputError("has a threshold or a score that is not finite")
+    if ((forest.feature < LEAF) | (forest.feature >= features)).any():
+        raise InputError(f"tests a feature beyond the {features} that it names")
+    inner = np.flatnonzero(forest.feature != LEAF)
+    children = np.concatenate([forest.left[inner], forest.right[inner]])
+    if (children <= np.concatenate([inner, inner])).any() or (children >= nodes).any():
+        raise InputError("has a node whose child is missing or stands before it")
+    parents = np.bincount(np.concatenate([children, forest.root.clip(0, nodes - 1)]), minlength=nodes)
+    if not forest.root.size or ((forest.root < 0) | (forest.root >= nodes)).any() or (parents != 1).any():
+        raise InputError("has a node that belongs to no tree or to two")
+    return forest
