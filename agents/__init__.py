@@ -26,8 +26,22 @@ __all__ = ["Agent", "KernelAgent", "MoveSeconds", "Run", "ids", "load", "make", 
 _TABLE = {
     "astar": ("astar", "AStar"),
     "weighted-astar": ("astar", "WeightedAStar"),
+    "repeated-astar": ("repeated_astar", "RepeatedAStar"),
+    "late-astar": ("late_astar", "LateAStar"),
     "lrta": ("lrta", "LRTA"),
+    "rta": ("rta", "RTA"),
     "lss-lrta": ("lss_lrta", "LSSLRTA"),
+    "rtaa": ("rtaa", "RTAA"),
+    "lrta-k": ("lrta_k", "LRTAK"),
+    "lrta-ls-k": ("lrta_ls_k", "LRTALSK"),
+    "lrta-ls-kd": ("lrta_ls_kd", "LRTALSKD"),
+    "lrts": ("lrts", "LRTS"),
+    "p-lrta": ("p_lrta", "PLRTA"),
+    "tba": ("tba", "TBA"),
+    "dstar-lite": ("dstar_lite", "DStarLite"),
+    "classifier-lrta": ("classifier_lrta", "ClassifierLRTA"),
+    "oracle-lrta": ("oracle_lrta", "OracleLRTA"),
+    "rule-lrta": ("rule_lrta", "RuleLRTA"),
 }
 
 

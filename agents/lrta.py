@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, NO_PATH, charge, raise_h, scan
-from rt_gym.cost import INF
+from rt_gym.budget import CUT, charge, raise_h
 from rt_gym.errors import whole
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.space import Space, draw, make_space
+from rt_gym.search.propagation import best_step, commit
+from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.world import View
 
 MAX_DEPTH = 1000
@@ -39,49 +39,14 @@ class LRTAMemory(NamedTuple):
 
 @kernel(inline=True)
 def korf(terrain, trip, memory, s):
-    """One step with a lookahead of one.
-
-    The best straight and the best diagonal step are found apart and compared last. That is the order of the ties, as
-    larger g comes first: on equal values the diagonal wins if it costs more. It also halves the chain of comparisons,
-    which is where the time of a move goes.
-    """
-    h, cost, offset = memory.h, terrain.cost, terrain.offset
+    """One step with a lookahead of one."""
+    h = memory.h
     if not charge(trip, s):
         return np.int64(CUT)
-    moves = np.int64(terrain.mask[s])
-    y, f = np.int64(-1), np.int64(INF)
-    for d in range(4):
-        value = cost[d] + h[s + offset[d]]
-        if (moves >> d & 1 != 0) & (value < f):
-            y, f = np.int64(d), value
-    y2, f2 = np.int64(-1), np.int64(INF)
-    for d in range(4, 8):
-        value = cost[d] + h[s + offset[d]]
-        if (moves >> d & 1 != 0) & (value < f2):
-            y2, f2 = np.int64(d), value
-    if f2 < f or (f2 == f and cost[4] > cost[0]):
-        y, f = y2, f2
-    if y < 0:
-        return np.int64(NO_PATH)
-    if memory.space.random[0] != 0:
-        y = any_of(terrain, trip, memory, s, f, cost[y])
-    raise_h(trip, h, s, f)
-    trip.plan[0] = y
-    return np.int64(1)
-
-
-@kernel
-def any_of(terrain, trip, memory, s, f, g):
-    """Return one of the steps of cost ``g`` and value ``f`` at random; the neighbours are read once more."""
-    scan(trip)
-    y, ties = np.int64(-1), np.int64(0)
-    for d in range(8):
-        legal = terrain.mask[s] >> d & 1 != 0
-        if legal and terrain.cost[d] == g and g + memory.h[s + terrain.offset[d]] == f:
-            ties += 1
-            if draw(memory.space.random) % ties == 0:
-                y = np.int64(d)
-    return y
+    y, f = best_step(terrain, h, s, np.int64(terrain.mask[s]))
+    if y != NONE:
+        raise_h(trip, h, s, f)
+    return commit(terrain, trip, h, memory.space.random, s, y)
 
 
 @kernel(inline=True)

@@ -23,7 +23,7 @@ def notice(terrain, trip, cell, free):
             trip.meter[CHANGED] += 1
 
 
-@kernel
+@kernel(inline=True)
 def sense(real, terrain, trip, s, vision):
     """See every cell of ``real`` within the radius around ``s``."""
     stride = terrain.offset[1]

@@ -29,6 +29,13 @@ def whole(name: str, value: Any, low: int, high: int = (1 << 62)) -> int:
     return int(value)
 
 
+def flag(name: str, value: Any) -> bool:
+    """Return a parameter that must be True or False."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, not {quoted(value)}")
+    return value
+
+
 def checked_seed(seed: Any) -> int | None:
     """Return a seed that must be None or a whole number of at least 0."""
     return None if seed is None else whole("seed", seed, 0)

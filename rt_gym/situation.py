@@ -30,7 +30,7 @@ SITUATION = (
     "raised_neighbours",  # how many neighbours have a surplus
     "exits",  # how many neighbours there are
     "downhill",  # how many of them keep what the value promises: cost plus value no larger
-    "clear_ahead",  # free cells in a straight line towards the goal, up to SIGHT
+    "clear_ahead",  # free cells in a straight line towards the goal, up to SIGHT or the end of the map
     "blocked_ahead",  # blocked cells in that line
     "best_gain",  # how much nearer to the goal, by the heuristic, the best neighbour is
     "last_depth",  # of the last decision
@@ -126,15 +126,19 @@ def recent(situation):
 
 
 @kernel(inline=True)
-def look_straight(terrain, s, dx, dy):
-    """Return how many cells ahead are free before the first that is not, and how many of all are not."""
-    step = dx + dy * terrain.offset[1]
-    clear, blocked, cell = 0, 0, s
-    for _ in range(SIGHT):
-        cell += step
-        if cell < 0 or cell >= terrain.free.size:
+def look_straight(terrain, x, y, dx, dy):
+    """Return how many cells ahead are free before the first that is not, and how many of all are not.
+
+    The line ends with the map: beyond it, flat indices go on in another row.
+    """
+    stride = terrain.offset[1]
+    width, height = stride - 2, terrain.free.size // stride - 2
+    clear, blocked = 0, 0
+    for k in range(1, SIGHT + 1):
+        column, row = x + k * dx, y + k * dy
+        if column < 0 or column >= width or row < 0 or row >= height:
             break
-        blocked += terrain.free[cell] == 0
+        blocked += terrain.free[(row + 1) * stride + column + 1] == 0
         clear += blocked == 0
     return clear, blocked
 
@@ -161,7 +165,7 @@ def write_situation(situation, terrain, trip, h, s, t, out):
             if best == s or terrain.cost[d] + value < best_value:
                 best, best_value = v, terrain.cost[d] + value
     near = h0(terrain, best, t)
-    clear, blocked = look_straight(terrain, s, np.sign(goal_x - x), np.sign(goal_y - y))
+    clear, blocked = look_straight(terrain, x, y, np.sign(goal_x - x), np.sign(goal_y - y))
     out[k] = (own - first) / STRAIGHT
     out[k + 1] = max(best_value - own, 0) / STRAIGHT
     out[k + 2] = (value_at(h, terrain, best, t) - near) / STRAIGHT

@@ -75,7 +75,7 @@ def edit(truth, terrain, trip, cell, free):
         notice(terrain, trip, cell, free)
 
 
-@kernel
+@kernel(inline=True)
 def observe(truth, terrain, trip, left, s):
     """Let the changes happen that are due, then sense. The agent came from ``left`` and stands on ``s``."""
     state = truth.state

@@ -41,7 +41,53 @@ def make_local(space: Space) -> Local:
     )
 
 
-@kernel
+@kernel(inline=True)
+def begin_search(local, h, s):
+    """Start a new search with the root alone, in slot 0, and return its base (see ``forget``)."""
+    space, root = local.space, np.int64(0)
+    base = forget(space)
+    local.open.size[0] = 0
+    discover(space, base, root, s, h[s])
+    reach(space, np.int64(NONE), 0, root, np.int64(0))
+    push(local.open, root)
+    return base
+
+
+@kernel(inline=True)
+def expand(terrain, local, h, base, moves, size, closed):
+    """Close the first of the open list, out of which ``moves`` lead, and return the new number of slots.
+
+    The closed ones are listed from the far end of ``space.item``: the open list never grows that far.
+    """
+    space, open_list = local.space, local.open
+    u = pop(open_list)
+    cell = np.int64(space.cell[u])
+    space.role[u] = INTERIOR
+    space.item[space.item.size - 1 - closed] = u
+    for d in range(8):
+        if moves >> d & 1:
+            v = cell + terrain.offset[d]
+            w = space.seat[v] - base
+            g = space.g[u] + terrain.cost[d]
+            if w < 0:
+                w = size
+                size += 1
+                discover(space, base, w, v, h[v])
+                reach(space, u, d, w, g)
+                push(open_list, w)
+            elif g < space.g[w] and space.role[w] == OPEN:
+                reach(space, u, d, w, g)
+                lower(open_list, w)
+    return size
+
+
+@kernel(inline=True)
+def nth_closed(space, k):
+    """Return the slot of the state that was the k-th to be closed, counted from 0."""
+    return np.int64(space.item[space.item.size - 1 - k])
+
+
+@kernel(inline=True)
 def bounded_astar(terrain, trip, local, h, s, t, n):
     """A* from ``s`` with the learned ``h`` until ``n`` states are closed or the goal comes next.
 
@@ -51,13 +97,8 @@ def bounded_astar(terrain, trip, local, h, s, t, n):
         The slot of the open list's first state, NONE if the list is empty.
     """
     space, open_list = local.space, local.open
-    base = forget(space)
-    open_list.size[0] = 0
-    size, closed = np.int64(0), np.int64(0)
-    discover(space, base, size, s, h[s])
-    reach(space, np.int64(NONE), 0, size, np.int64(0))
-    push(open_list, size)
-    size += 1
+    base = begin_search(local, h, s)
+    size, closed = np.int64(1), np.int64(0)
     best = np.int64(NONE)
     while open_list.size[0] > 0:
         u = np.int64(open_list.item[0])
@@ -65,31 +106,15 @@ def bounded_astar(terrain, trip, local, h, s, t, n):
         if cell == t or closed == n or not charge(trip, cell):
             best = u
             break
-        pop(open_list)
-        space.role[u] = INTERIOR
+        size = expand(terrain, local, h, base, terrain.mask[cell], size, closed)
         closed += 1
-        moves = terrain.mask[cell]
-        for d in range(8):
-            if moves >> d & 1:
-                v = cell + terrain.offset[d]
-                w = space.seat[v] - base
-                g = space.g[u] + terrain.cost[d]
-                if w < 0:
-                    w = size
-                    size += 1
-                    discover(space, base, w, v, h[v])
-                    reach(space, u, d, w, g)
-                    push(open_list, w)
-                elif g < space.g[w] and space.role[w] == OPEN:
-                    reach(space, u, d, w, g)
-                    lower(open_list, w)
     space.state[SIZE] = size
     space.state[CLOSED] = closed
     space.state[BEST] = best
     return best
 
 
-@kernel
+@kernel(inline=True)
 def frontier_update(terrain, trip, local, h):
     """Raise h inside the local search space to what its frontier implies, by Dijkstra's algorithm from the frontier.
 
@@ -109,15 +134,14 @@ def frontier_update(terrain, trip, local, h):
             space.role[u] = FINAL
             left -= 1
             raise_h(trip, h, np.int64(space.cell[u]), space.f[u])
-        moves = terrain.mask[space.cell[u]]
+        cell, value = np.int64(space.cell[u]), space.f[u]
+        moves = terrain.mask[cell]
         for d in range(8):
             if moves >> d & 1:
-                p = space.seat[space.cell[u] + terrain.offset[d]] - base
-                if p >= 0 and space.role[p] == INTERIOR:
-                    value = space.f[u] + terrain.cost[d]
-                    if value < space.f[p]:
-                        space.f[p] = value
-                        if space.at[p] == NONE:
-                            push(queue, p)
-                        else:
-                            lower(queue, p)
+                p = space.seat[cell + terrain.offset[d]] - base
+                if p >= 0 and space.role[p] == INTERIOR and value + terrain.cost[d] < space.f[p]:
+                    space.f[p] = value + terrain.cost[d]
+                    if space.at[p] == NONE:
+                        push(queue, p)
+                    else:
+                        lower(queue, p)

@@ -16,10 +16,11 @@ Readings of the figure:
 
 import numpy as np
 
-from rt_gym.budget import CUT, NO_PATH, charge, raise_h, scan
+from rt_gym.budget import CUT, NO_PATH, charge, scan
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
-from rt_gym.search.space import BEST, NONE, SIZE, draw, forget, seat
+from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, draw, forget, seat
+from rt_gym.search.values import raise_value, value_at
 
 SETTLED, QUEUED = 0, 1
 
@@ -33,8 +34,59 @@ def reach(space, u, d, w, g):
     space.f[w] = max(g + space.h[w], space.f[u])
 
 
+@kernel(inline=True)
+def begin_lookahead(space, s):
+    """Start a new lookahead with the root alone, in slot 0, and return its base (see ``forget``)."""
+    base = forget(space)
+    seat(space, base, np.int64(0), s)
+    space.g[0] = 0
+    space.f[0] = 0
+    space.parent[0] = NONE
+    space.role[0] = SETTLED
+    return base
+
+
+@kernel(inline=True)
+def expand_layer(terrain, trip, cost, space, base, h, t, begin, end, queued):
+    """Expand the states from slot ``begin`` up to ``end``, the last layer, but for the goal.
+
+    ``cost`` is what the steps are priced at. The first ``queued`` entries of ``space.item`` are states that have become
+    cheaper after they were expanded; more may join them.
+
+    Returns:
+        The new number of slots, CUT where the meter refuses, and the new number of queued states.
+    """
+    size = end
+    for u in range(begin, end):
+        cell = np.int64(space.cell[u])
+        if cell == t:
+            continue
+        if not charge(trip, cell):
+            return np.int64(CUT), queued
+        moves = terrain.mask[cell]
+        for d in range(8):
+            if moves >> d & 1:
+                v = cell + terrain.offset[d]
+                w = space.seat[v] - base
+                g = space.g[u] + cost[d]
+                if w < 0:
+                    w = size
+                    size += 1
+                    seat(space, base, w, v)
+                    space.h[w] = value_at(h, terrain, v, t)
+                    space.role[w] = SETTLED
+                    reach(space, u, d, w, g)
+                elif g < space.g[w]:
+                    reach(space, u, d, w, g)
+                    if w < u and v != t and space.role[w] == SETTLED:
+                        space.role[w] = QUEUED
+                        space.item[queued] = w
+                        queued += 1
+    return size, queued
+
+
 @kernel
-def settle(terrain, trip, space, base, t, inside, queued):
+def settle(terrain, trip, cost, space, base, t, inside, queued):
     """Propagate improvements of states that had been expanded, until nothing changes.
 
     Slots below ``inside`` have been expanded, but for the goal. The first ``queued`` entries of ``space.item`` are
@@ -51,7 +103,7 @@ def settle(terrain, trip, space, base, t, inside, queued):
         for d in range(8):
             if moves >> d & 1:
                 w = space.seat[space.cell[u] + terrain.offset[d]] - base
-                g = space.g[u] + terrain.cost[d]
+                g = space.g[u] + cost[d]
                 parent = np.int64(space.parent[w])
                 if g < space.g[w] or (g == space.g[w] and u <= parent):
                     f, via = space.f[w], space.via[w]
@@ -68,49 +120,22 @@ def settle(terrain, trip, space, base, t, inside, queued):
 def look_ahead(terrain, trip, space, h, s, t, depth):
     """Search ``depth`` actions deep from ``s`` and return the slot of the best frontier state, NONE or CUT.
 
-    Fills ``space`` with the ball: ``f`` holds the values, ``via`` the first move towards each state.
+    Fills ``space`` with the ball: ``f`` holds the values, ``via`` the first move towards each state. Slots from the
+    number of closed states on are the last layer.
     """
-    base = forget(space)
-    seat(space, base, np.int64(0), s)
-    space.g[0] = 0
-    space.f[0] = 0
-    space.parent[0] = NONE
-    space.role[0] = SETTLED
-    goal = np.int64(NONE)
-    begin, end, size = np.int64(0), np.int64(1), np.int64(1)
-    queued = np.int64(0)
+    base = begin_lookahead(space, s)
+    begin, end, queued = np.int64(0), np.int64(1), np.int64(0)
     for _ in range(depth):
-        for u in range(begin, end):
-            cell = np.int64(space.cell[u])
-            if cell == t:
-                goal = np.int64(u)
-                continue
-            if not charge(trip, cell):
-                return np.int64(CUT)
-            moves = terrain.mask[cell]
-            for d in range(8):
-                if moves >> d & 1:
-                    v = cell + terrain.offset[d]
-                    w = space.seat[v] - base
-                    g = space.g[u] + terrain.cost[d]
-                    if w < 0:
-                        w = size
-                        size += 1
-                        seat(space, base, w, v)
-                        space.h[w] = h[v]
-                        space.role[w] = SETTLED
-                        reach(space, u, d, w, g)
-                    elif g < space.g[w]:
-                        reach(space, u, d, w, g)
-                        if w < u and v != t and space.role[w] == SETTLED:
-                            space.role[w] = QUEUED
-                            space.item[queued] = w
-                            queued += 1
+        size, queued = expand_layer(terrain, trip, terrain.cost, space, base, h, t, begin, end, queued)
+        if size == CUT:
+            return np.int64(CUT)
         begin, end = end, size
-    space.state[SIZE] = size
+    space.state[SIZE] = end
+    space.state[CLOSED] = begin
     if queued > 0:
-        settle(terrain, trip, space, base, t, begin, queued)
-    space.state[BEST] = best_frontier(space, goal, begin, end)
+        settle(terrain, trip, terrain.cost, space, base, t, begin, queued)
+    goal = space.seat[t] - base
+    space.state[BEST] = best_frontier(space, goal if 0 <= goal < begin else np.int64(NONE), begin, end)
     return space.state[BEST]
 
 
@@ -143,6 +168,6 @@ def general_lrta(terrain, trip, space, h, s, t, depth):
         return np.int64(CUT)
     if best == NONE or space.f[best] >= INF:
         return np.int64(NO_PATH)
-    raise_h(trip, h, s, space.f[best])
+    raise_value(trip, h, terrain, s, t, space.f[best])
     trip.plan[0] = space.via[best]
     return np.int64(1)

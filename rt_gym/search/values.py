@@ -12,7 +12,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from rt_gym.budget import RAISES, raise_h
-from rt_gym.grid import h0
+from rt_gym.grid import locate, span
 from rt_gym.jit import kernel, typed
 
 EMPTY = 0  # no cell: number 0 is the corner of the border
@@ -76,7 +76,11 @@ def enlarge(learned):
 def hashed_value(learned, terrain, cell, t):
     """Return the learned value of a cell, or its heuristic."""
     k = place_of(learned, cell)
-    return learned.values[k] if learned.cells[k] != EMPTY else h0(terrain, cell, t)
+    if learned.cells[k] != EMPTY:
+        return learned.values[k]
+    x, y = locate(terrain, cell)
+    goal_x, goal_y = locate(terrain, t)
+    return span(terrain.metric, goal_x - x, goal_y - y)
 
 
 @kernel

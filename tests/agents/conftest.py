@@ -19,12 +19,37 @@ Settings = dict[str, Any]
 # With which settings an id is tested; with its defaults where nothing is said here.
 SETTINGS: dict[str, list[Settings]] = {
     "weighted-astar": [{"weight": 1}, {"weight": 1.5}, {"weight": 3}],
+    "late-astar": [{"R": 100}, {"R": 1000, "r": 0.5}],
     "lrta": [{"depth": 1}, {"depth": 2}, {"depth": 4}],
+    "rta": [{"depth": 1}, {"depth": 3}],
     "lss-lrta": [
         {"lookahead": 1},
         {"lookahead": 4, "commit": "all"},
         {"lookahead": 4, "commit": "one"},
         {"lookahead": 50},
+    ],
+    "rtaa": [{"lookahead": 1}, {"lookahead": 4, "commit": "all"}, {"lookahead": 30, "commit": "one"}],
+    "lrta-k": [{"k": 1}, {"k": 12}, {"k": 12, "supports": True}, {"k": 12, "visited_only": True}],
+    "lrta-ls-k": [{"k": 1}, {"k": 6}, {"k": 40}],
+    "lrta-ls-kd": [
+        {"k": 5, "d": 1},
+        {"k": 6, "d": 4},
+        {"k": 6, "d": 4, "control": "single"},
+        {"k": 6, "d": 4, "control": "several"},
+        {"k": 6, "d": 4, "lookahead": "static"},
+        {"k": 6, "d": 4, "lookahead": "static", "control": "single", "shared_k": True},
+        {"k": 6, "d": 4, "lookahead": "static", "control": "several"},
+    ],
+    "lrts": [{"depth": 1}, {"depth": 3}, {"depth": 2, "gamma": 0.3, "quota": 4}, {"depth": 3, "quota": 0}],
+    "p-lrta": [{"queue": 0}, {"queue": 3}, {"queue": 40}],
+    "tba": [{"R": 2}, {"R": 5, "c": 1, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
+    "dstar-lite": [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
+    "oracle-lrta": [{"d_max": 1}, {"d_max": 5}],
+    "rule-lrta": [
+        {"rule": "update", "d_max": 5},
+        {"rule": "revisit", "d_max": 6},
+        {"rule": "settle", "d_max": 1},
+        {"rule": "settle", "d_max": 7},
     ],
 }
 

@@ -15,7 +15,21 @@ from hypothesis import strategies as st
 from numba import config
 
 import agents
-from reference import plain_astar, plain_grid, plain_lrta, plain_lss_lrta
+from reference import (
+    plain_astar,
+    plain_depth_control,
+    plain_dstar_lite,
+    plain_grid,
+    plain_lrta,
+    plain_lrta_k,
+    plain_lrta_ls,
+    plain_lrts,
+    plain_lss_lrta,
+    plain_p_lrta,
+    plain_rta,
+    plain_rtaa,
+    plain_tba,
+)
 from reference.plain_oracle import distances, problems, random_grid, random_problem
 from rt_gym import Budget, Change, Grid, Problem, World
 from rt_gym.budget import AT, EXPANSIONS, LEARNING_OPS, SCANS, STAY, adopt, must_plan, take
@@ -27,22 +41,83 @@ Settings = dict[str, Any]
 REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "astar": plain_astar.run,
     "weighted-astar": plain_astar.run,
+    "repeated-astar": plain_astar.run,
+    "late-astar": plain_tba.run_late,
     "lrta": plain_lrta.run,
+    "rta": plain_rta.run,
     "lss-lrta": plain_lss_lrta.run,
+    "rtaa": plain_rtaa.run,
+    "lrta-k": plain_lrta_k.run,
+    "lrta-ls-k": plain_lrta_ls.run,
+    "lrta-ls-kd": plain_lrta_ls.run_kd,
+    "lrts": plain_lrts.run,
+    "p-lrta": plain_p_lrta.run,
+    "tba": plain_tba.run,
+    "dstar-lite": plain_dstar_lite.run,
+    "oracle-lrta": plain_depth_control.run_oracle,
+    "rule-lrta": plain_depth_control.run_rule,
 }
 
 # From which settings an id's are drawn; the defaults where nothing is said here.
 DRAWN: dict[str, st.SearchStrategy[Settings]] = {
     "weighted-astar": st.fixed_dictionaries({"weight": st.sampled_from([1, 1.1, 1.5, 2, 3.7, 20])}),
+    "late-astar": st.fixed_dictionaries({"R": st.integers(1, 60), "r": st.sampled_from([0.9, 0.5, 0.7])}),
     "lrta": st.fixed_dictionaries({"depth": st.one_of(st.just(1), st.integers(2, 6))}),
+    "rta": st.fixed_dictionaries({"depth": st.one_of(st.just(1), st.integers(2, 6))}),
     "lss-lrta": st.fixed_dictionaries(
         {"lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80)), "commit": st.sampled_from(["all", "one"])}
+    ),
+    "rtaa": st.fixed_dictionaries(
+        {"lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80)), "commit": st.sampled_from(["all", "one"])}
+    ),
+    "lrta-k": st.fixed_dictionaries(
+        {
+            "k": st.one_of(st.integers(1, 12), st.integers(13, 300)),
+            "supports": st.booleans(),
+            "visited_only": st.booleans(),
+        }
+    ),
+    "lrta-ls-k": st.fixed_dictionaries({"k": st.one_of(st.integers(1, 12), st.integers(13, 80))}),
+    "lrta-ls-kd": st.fixed_dictionaries(
+        {
+            "k": st.one_of(st.integers(1, 12), st.integers(13, 80)),
+            "d": st.one_of(st.integers(1, 12), st.integers(13, 80)),
+            "lookahead": st.sampled_from(["dynamic", "static"]),
+            "control": st.sampled_from(["dynamic", "single", "several"]),
+            "shared_k": st.booleans(),
+        }
+    ),
+    "lrts": st.fixed_dictionaries(
+        {
+            "depth": st.integers(1, 5),
+            "gamma": st.sampled_from([1.0, 0.7, 0.5, 0.2, 0.01]),
+            "quota": st.sampled_from([None, 0, 1, 2.5, 8, 30]),
+        }
+    ),
+    "p-lrta": st.fixed_dictionaries({"queue": st.one_of(st.integers(0, 6), st.integers(7, 60))}),
+    "tba": st.fixed_dictionaries(
+        {
+            "R": st.one_of(st.integers(2, 12), st.integers(13, 60)),
+            "r": st.sampled_from([0.9, 0.5, 0.7]),
+            "c": st.sampled_from([1, 2, 10]),
+            "threshold": st.booleans(),
+            "shortcut": st.booleans(),
+            "first": st.sampled_from(["count", "length"]),
+        }
+    ),
+    "dstar-lite": st.fixed_dictionaries({"queue": st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])}),
+    "oracle-lrta": st.fixed_dictionaries({"d_max": st.integers(1, 6)}),
+    "rule-lrta": st.fixed_dictionaries(
+        {"rule": st.sampled_from(["update", "revisit", "settle"]), "d_max": st.integers(1, 8)}
     ),
 }
 
 # Ids that may read a state again without expanding it, when a longer way turns out to be the cheaper one. That is no
 # part of the paper and hence of the reference; the counting map below recounts it.
-READS_AGAIN = {"lrta"}
+READS_AGAIN = {"lrta", "rta", "lrts", "oracle-lrta", "rule-lrta"}
+
+# Ids that may raise a value several times in one plan; the reference notes once how far it rose.
+RAISES_AGAIN = {"lrta-k", "lrta-ls-kd", "p-lrta"}
 
 OUTCOMES = {"goal": "goal", "limit": "out of moves", "stuck": "no path"}
 MAX_MOVES = 400
@@ -86,13 +161,18 @@ def assert_same_trial(agent_id: str, agent: Any, trace: Any, plain: plain_grid.R
     assert trace.path == plain.path
     assert trace.expansions == plain.expansions
     assert trace.learning_ops == plain.learning_ops
-    assert trace.h_updates == sum(map(len, plain.raised))
+    assert_same_rises(agent_id, trace.h_updates, plain)
     assert table(agent, problem) == plain.h
     one_price = problem.grid.cost == "unit" or problem.grid.connectivity == 4
     if agent_id not in READS_AGAIN or one_price:
         assert trace.scans == plain.scans
     else:
         assert all(mine >= theirs for mine, theirs in zip(trace.scans, plain.scans, strict=True))
+
+
+def assert_same_rises(agent_id: str, h_updates: int, plain: plain_grid.Run) -> None:
+    cells = sum(map(len, plain.raised))
+    assert h_updates == cells or (agent_id in RAISES_AGAIN and h_updates > cells > 0)
 
 
 def test_every_agent_has_a_reference() -> None:
@@ -119,7 +199,7 @@ def test_the_record_of_a_run_is_that_of_the_reference(agent_id: str, data: st.Da
     assert [(int(x), int(y)) for x, y in run.path] == plain.path
     assert (run.expansions, run.max_expansions) == (sum(plain.expansions), max(plain.expansions, default=0))
     assert run.learning_ops == sum(plain.learning_ops)
-    assert run.h_updates == sum(map(len, plain.raised))
+    assert_same_rises(agent_id, run.h_updates, plain)
     assert run.cost == pytest.approx(plain.cost / plain_grid.STRAIGHT, rel=1e-9)
 
 
@@ -228,7 +308,8 @@ def count_plans(world: World, agent: Any) -> int:
             adopt(trip, plan(terrain, trip, agent.memory, meter[AT], world.view.goal_cell))
             spent = meter[:4] - before
             assert mask.reads - reads == spent[SCANS]
-            assert len(world.view.expanded) == spent[EXPANSIONS]
+            if spent[EXPANSIONS]:  # otherwise the view still shows those of the last move
+                assert len(world.view.expanded) == spent[EXPANSIONS]
             assert spent[SCANS] >= spent[EXPANSIONS] + spent[LEARNING_OPS]
             plans += 1
         if world.view.meter.stuck:

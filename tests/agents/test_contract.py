@@ -29,7 +29,31 @@ CONSISTENT: list[tuple[str, Settings]] = [
     ("lss-lrta", {"lookahead": 5, "commit": "all"}),
     ("lss-lrta", {"lookahead": 5, "commit": "one"}),
     ("lss-lrta", {"lookahead": 30}),
+    ("rtaa", {"lookahead": 1}),
+    ("rtaa", {"lookahead": 8, "commit": "all"}),
+    ("rtaa", {"lookahead": 8, "commit": "one"}),
+    ("lrta-k", {"k": 10}),
+    ("lrta-k", {"k": 10, "supports": True}),
+    ("lrta-k", {"k": 10, "visited_only": True}),
+    ("lrta-ls-k", {"k": 1}),
+    ("lrta-ls-k", {"k": 10}),
+    *(
+        ("lrta-ls-kd", {"k": 10, "d": 8, "lookahead": lookahead, "control": control})
+        for lookahead in ("dynamic", "static")
+        for control in ("dynamic", "single", "several")
+    ),
+    ("lrta-ls-kd", {"k": 10, "d": 8, "lookahead": "static", "shared_k": True}),
+    ("lrts", {"depth": 1}),
+    ("p-lrta", {"queue": 5}),
+    ("p-lrta", {"queue": 40}),
+    ("oracle-lrta", {"d_max": 1}),
 ]
+
+# Ids whose values serve one trial only: they may overestimate, rise on open ground as well, and are then forgotten.
+FORGETFUL = {"rta"}
+
+# Ids whose search begins at the goal.
+BACKWARD = {"dstar-lite"}
 
 # Walls on the straight way and a pocket in front of them, so that every learner has to learn.
 CUP = (
@@ -101,6 +125,12 @@ def learner(agent_id: str, problem: Problem, settings: Settings) -> tuple[Any, W
     if agent.learned is None:
         pytest.skip("learns no values")
     return agent, world
+
+
+def skip_forgetful(agent_id: str) -> None:
+    """Skip a test of what trials learn from each other."""
+    if agent_id in FORGETFUL:
+        pytest.skip("its values serve one trial only")
 
 
 class TestMoves:
@@ -361,12 +391,13 @@ class TestLearning:
             last = agent.learned.copy()
             for _ in range(2):
                 for h in act_out(agent, world, 100_000).h:
-                    assert (h <= exact).all()
+                    assert (h <= exact).all() or agent_id in FORGETFUL
                     assert (h >= last).all()
                     assert h[world.view.goal_cell] == 0
                     last = h
                 world.begin_trial()
                 agent.begin_trial()
+                last = agent.learned.copy() if agent_id in FORGETFUL else last
 
     def test_a_map_that_opens_or_closes_never_lowers_a_value(
         self, agent_id: str, settings: Settings, act_out: Callable[..., Any]
@@ -401,18 +432,23 @@ class TestLearning:
 
     @pytest.mark.parametrize("vision", [None, 1])
     def test_trials_converge_to_the_optimal_cost(self, agent_id: str, settings: Settings, vision: int | None) -> None:
-        learned_something = False
+        skip_forgetful(agent_id)
+        gamma, learned_something = settings.get("gamma", 1), False
         for problem in [*random_problems(24, 10, vision, max_side=8), Problem(drawn(*CUP), (2, 2), (6, 2), vision)]:
             agent, _ = learner(agent_id, problem, settings)
             run = agents.run(agent, problem, trials="converge")
             last = run.trials[-1] if run.trials else run
             assert run.converged
             assert last.h_updates == 0
-            assert exact_cost(last) == problem.optimal_cost == agent.learned[problem.grid.cell(problem.start)]
+            if gamma < 1:  # the weighted price of every move is rounded down, by less than 1
+                assert gamma * exact_cost(last) <= problem.optimal_cost + last.moves
+            else:
+                assert exact_cost(last) == problem.optimal_cost == agent.learned[problem.grid.cell(problem.start)]
             learned_something |= run.h_updates > 0
         assert learned_something
 
     def test_what_is_learned_survives_trials_and_not_problems(self, agent_id: str, settings: Settings) -> None:
+        skip_forgetful(agent_id)
         problem = Problem(drawn(*CUP), (2, 2), (6, 2))
         agent, world = learner(agent_id, problem, settings)
         first = agent.learned.copy()
@@ -442,6 +478,7 @@ class TestLearning:
 
     def test_an_agent_that_learned_nothing_says_so(self, agent_id: str, settings: Settings) -> None:
         # On open ground the heuristic is exact.
+        skip_forgetful(agent_id)
         run = agents.run(agent_id, Problem(drawn(*["....."] * 4), (0, 0), (4, 2)), trials="converge", **settings)
         assert (run.trials, run.converged, run.h_updates, run.memory) == ((), True, 0, 0)
 
@@ -463,7 +500,7 @@ class TestLearning:
         agent.act()
         expanded = [tuple(position) for position in agent.layers()["expanded"].tolist()]
         assert len(expanded) == world.view.meter.expansions > 0
-        assert expanded[0] == problem.start
+        assert expanded[0] == (problem.goal if agent_id in BACKWARD else problem.start)
         assert set(expanded) <= set(distances(problem.grid, problem.goal))
 
 

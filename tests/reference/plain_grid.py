@@ -158,12 +158,14 @@ class Plan:
         expanded: the states whose successors were generated.
         popped: the states taken from the queue of the learning phase.
         raised: the heuristic values that rose.
+        scanned: the states whose neighbours were read for anything else.
     """
 
     steps: list[Position] = field(default_factory=list)
     expanded: list[Position] = field(default_factory=list)
     popped: list[Position] = field(default_factory=list)
     raised: Heuristic = field(default_factory=dict)
+    scanned: list[Position] = field(default_factory=list)
 
 
 @dataclass
@@ -183,6 +185,7 @@ class Run:
         h_before: the heuristic at the start of the trial; empty for agents that learn nothing.
         h: the heuristic at its end.
         believed: what the agent took the map to be at its end.
+        memory: what else it takes to the next trial.
     """
 
     outcome: str
@@ -194,6 +197,7 @@ class Run:
     h_before: Heuristic
     h: Heuristic
     believed: Map
+    memory: Any = None
 
     @property
     def cost(self) -> int:
@@ -210,7 +214,7 @@ class Run:
     def record(self, plan: Plan) -> None:
         """Book the work that stands before one move."""
         self.expansions.append(len(plan.expanded))
-        self.scans.append(len(plan.expanded) + len(plan.popped))
+        self.scans.append(len(plan.expanded) + len(plan.popped) + len(plan.scanned))
         self.learning_ops.append(len(plan.popped))
         self.raised.append(plan.raised)
 

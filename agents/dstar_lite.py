@@ -1,0 +1,288 @@
+"""D* Lite: search backward from the goal, then mend the search wherever the map turns out to be different.
+
+M. Likhachev, S. Koenig, "Incremental Heuristic Search in Games: The Quest for Speed", AIIDE 2006, Figure 3, whose line
+numbers stand in braces below, with its two heaps and its buckets; S. Koenig, M. Likhachev, "Fast Replanning for
+Navigation in Unknown Terrain", IEEE Transactions on Robotics 21(3), 2005, for the algorithm and its optimisations.
+
+Deviations and readings:
+- {01} The buckets are printed for a start that does not move. k_m is added to their keys as to the others: a key in the
+  queue then is a lower bound, and its last bit is never stale, because a vertex whose g or rhs changes is put back.
+- {08} A vertex whose g and rhs stay as they are keeps its place in the queue.
+- {10} While the start is consistent, underconsistent vertices of equal f are still expanded, as the keys demand.
+- {17} An rhs is lowered by the new g alone; {20} it is computed anew only if it came from the old one; {34} likewise.
+- {26} The successors are those of s_start; printed are those of s_last, which only changes with the map. Of equally
+  good ones the dearest step is taken: the larger g first, as everywhere.
+- {32} A cell that opens or closes changes edges of all cells around it, by the corner rule also among these.
+- Expansions are the pops of {16} and {19}; those of {14} are counted apart, as ``reinsertions``.
+- With a budget too small for a search the agent stands still and searches on at the next move.
+- A trial begins with {21}; so does an agent that someone moved while its search was cut off, and one that has walked
+  half the way to where k_m would overflow.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import KernelAgent, bind, decision, trial_loop
+from rt_gym.budget import CHANGED, NO_PATH, WAIT, charge, scan
+from rt_gym.cost import INF, to_float
+from rt_gym.errors import InputError, quoted
+from rt_gym.grid import MAX_CELLS, h0, span
+from rt_gym.jit import kernel
+from rt_gym.search.dstar_queue import (
+    BUCKETS,
+    LARGER_G,
+    NOBODY,
+    SALT,
+    SMALLER_G,
+    Queue,
+    change,
+    clear,
+    first,
+    insert,
+    make_queue,
+    priority,
+    remove,
+    reset_queue,
+    sooner,
+)
+from rt_gym.world import View
+
+QUEUES = {"buckets": BUCKETS, "heap-larger-g": LARGER_G, "heap-smaller-g": SMALLER_G}
+
+# Entries of DStarMemory.state: k_m, s_last, where the last move leads, what the search has to do, and a counter.
+KM, LAST, NEXT, SEARCH, REINSERTED = range(5)
+BEGIN, GO_ON, DONE = range(3)
+
+
+class DStarMemory(NamedTuple):
+    """The vertices in their queue, and what else survives a move."""
+
+    queue: Queue
+    state: NDArray[np.int64]
+
+
+@kernel(inline=True)
+def near(terrain, u, d):
+    """Return the cell in a direction. The bits cut off are zero: now the compiler knows that no index is negative."""
+    return u + terrain.offset[d] & (MAX_CELLS - 1)
+
+
+@kernel(inline=True)
+def calc_key(terrain, memory, s, u):
+    """{01}."""
+    v, start = memory.queue.vertex[u], memory.queue.vertex[s]
+    m, h = min(v.g, v.rhs), span(terrain.metric, np.int64(v.x) - start.x, np.int64(v.y) - start.y)
+    return priority(memory.queue, u, m, m + h + memory.state[KM], v.g >= v.rhs)
+
+
+@kernel
+def initialize(terrain, memory, s, t):
+    """{02}-{06} and {21}."""
+    vertex = memory.queue.vertex
+    clear(memory.queue)
+    memory.state[KM] = 0
+    memory.state[LAST] = s
+    for u in range(vertex.size):
+        vertex[u].g = INF
+        vertex[u].rhs = INF
+    vertex[t].rhs = 0
+    key, tie = calc_key(terrain, memory, s, t)
+    insert(memory.queue, t, key, tie)
+
+
+@kernel(inline=True)
+def least(terrain, trip, memory, u):
+    """{07}: return the least cost over a successor."""
+    scan(trip)
+    moves, rhs = np.int64(terrain.mask[u]), np.int64(INF)
+    for d in range(terrain.rule[0]):
+        if moves >> d & 1:
+            rhs = min(rhs, terrain.cost[d] + memory.queue.vertex[near(terrain, u, d)].g)
+    return rhs
+
+
+@kernel(inline=True)
+def requeue(terrain, memory, s, u, queued):
+    """{08}-{09} after a change of g or rhs; ``queued`` tells whether the vertex was inconsistent before."""
+    v = memory.queue.vertex[u]
+    if v.g != v.rhs:
+        key, tie = calc_key(terrain, memory, s, u)
+        if queued:
+            change(memory.queue, u, key, tie)
+        else:
+            insert(memory.queue, u, key, tie)
+    elif queued:
+        remove(memory.queue, u)
+
+
+@kernel(inline=True)
+def set_rhs(terrain, memory, s, u, rhs):
+    """{07}-{09} with the value found."""
+    v = memory.queue.vertex[u]
+    if rhs != v.rhs:
+        queued = v.g != v.rhs
+        v.rhs = rhs
+        requeue(terrain, memory, s, u, queued)
+
+
+@kernel(inline=True)
+def compute_shortest_path(terrain, trip, memory, s, t):
+    """{10}-{20}; False when the meter stops it, and the queue knows what is left to do."""
+    queue, vertex = memory.queue, memory.queue.vertex
+    while True:
+        u, old_key, old_tie = first(queue)
+        g = vertex[s].g
+        key, tie = priority(queue, NOBODY, g, g + memory.state[KM], True)  # of the start, where it is consistent
+        if u == NOBODY or (g == vertex[s].rhs and not sooner(old_key, old_tie, key, tie)):
+            return True
+        key, tie = calc_key(terrain, memory, s, u)
+        if sooner(old_key, old_tie, key, tie):
+            change(queue, u, key, tie)
+            memory.state[REINSERTED] += 1
+            continue
+        if not charge(trip, u):
+            return False
+        old_g, rhs = vertex[u].g, vertex[u].rhs
+        over = old_g > rhs
+        vertex[u].g = rhs if over else INF
+        requeue(terrain, memory, s, u, old_g != rhs)
+        moves, flip = np.int64(terrain.mask[u]), queue.state[SALT] & (terrain.rule[0] - 1)
+        for k in range(terrain.rule[0]):
+            d = k ^ flip
+            if moves >> d & 1:
+                p = near(terrain, u, d)
+                value = vertex[p].rhs
+                if over:
+                    value = min(value, terrain.cost[d] + rhs)
+                elif value == terrain.cost[d] + old_g and p != t:
+                    value = least(terrain, trip, memory, p)
+                set_rhs(terrain, memory, s, p, value)
+
+
+@kernel(inline=True)
+def scan_changes(terrain, trip, memory, s, t):
+    """{30}-{34}: update the cells that have changed, and the free cells around them.
+
+    Where a cell has closed, a neighbour has lost nothing unless its rhs came from there; but of eight neighbours the
+    straight ones have also lost the diagonal steps past that corner.
+    """
+    vertex, state = memory.queue.vertex, memory.state
+    state[KM] += h0(terrain, state[LAST], s)
+    state[LAST] = s
+    for k in range(trip.meter[CHANGED]):
+        cell = np.int64(trip.changed[k])
+        for d in range(-1, terrain.rule[0]):
+            u = cell if d < 0 else near(terrain, cell, d)
+            if u == t or (d >= 0 and terrain.free[u] == 0):
+                continue
+            one_edge = d >= 4 or (d >= 0 and terrain.rule[0] == 4)
+            if one_edge and terrain.free[cell] == 0 and vertex[u].rhs != terrain.cost[d] + vertex[cell].g:
+                continue
+            set_rhs(terrain, memory, s, u, least(terrain, trip, memory, u))
+
+
+@kernel(inline=True)
+def best_move(terrain, trip, memory, s):
+    """{26}: return the direction of a successor of least cost."""
+    scan(trip)
+    moves, flip = np.int64(terrain.mask[s]), memory.queue.state[SALT] & (terrain.rule[0] - 1)
+    best, cost = np.int64(0), np.int64(INF)
+    for k in range(terrain.rule[0]):
+        d = k ^ flip
+        if moves >> d & 1:
+            value = terrain.cost[d] + memory.queue.vertex[near(terrain, s, d)].g
+            if value < cost or (value == cost and terrain.cost[d] > terrain.cost[best]):
+                best, cost = d, value
+    return best
+
+
+@kernel(inline=True)
+def plan(terrain, trip, memory, s, t):
+    """{21}-{35}: search where something has changed, and commit to one move."""
+    state = memory.state
+    if state[SEARCH] == BEGIN or (state[SEARCH] == GO_ON and s != state[LAST]) or state[KM] >= INF >> 1:
+        initialize(terrain, memory, s, t)
+        state[SEARCH] = GO_ON
+    elif trip.meter[CHANGED] > 0 or s != state[NEXT]:
+        scan_changes(terrain, trip, memory, s, t)
+        state[SEARCH] = GO_ON
+    if state[SEARCH] == GO_ON:
+        if not compute_shortest_path(terrain, trip, memory, s, t):
+            return np.int64(WAIT)
+        state[SEARCH] = DONE
+    state[NEXT] = s
+    if memory.queue.vertex[s].g >= INF:
+        return np.int64(NO_PATH)
+    d = best_move(terrain, trip, memory, s)
+    state[NEXT] = near(terrain, s, d)
+    trip.plan[0] = d
+    return np.int64(1)
+
+
+run, decide = bind(trial_loop, plan), bind(decision, plan)
+
+
+class DStarLite(KernelAgent):
+    """D* Lite.
+
+    Args:
+        queue: ``"buckets"``, for maps where every step costs the same; ``"heap-larger-g"`` or ``"heap-smaller-g"``, a
+            binary heap that prefers the one or the other among equal f. None takes buckets wherever they are possible
+            and the larger g elsewhere.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+
+    def __init__(self, queue: str | None = None, tie: str = "first") -> None:
+        super().__init__(tie)
+        if queue is not None and (not isinstance(queue, str) or queue not in QUEUES):
+            raise InputError(f"queue must be {', '.join(QUEUES)} or None, not {quoted(queue)}")
+        self.queue = queue
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return nothing: no parameter bounds the search, which waits for the meter instead."""
+        return {}
+
+    @property
+    def bound(self) -> None:
+        """There is none: a change of the map may take a search of all of it."""
+        return None
+
+    @property
+    def reinsertions(self) -> int:
+        """How many vertices of this trial came out of the queue with a priority of an earlier start, and went back."""
+        return int(self.memory.state[REINSERTED])
+
+    def make_memory(self, view: View) -> DStarMemory:
+        """Return room for a search of the whole map.
+
+        Raises:
+            InputError: for buckets on a map with steps of unequal cost.
+        """
+        unit = view.connectivity == 4 or view.cost == "unit"
+        if self.queue == "buckets" and not unit:
+            raise InputError(
+                'queue "buckets" needs a map where every step costs the same, not octile costs with eight neighbours'
+            )
+        order = QUEUES[self.queue or ("buckets" if unit else "heap-larger-g")]
+        return DStarMemory(make_queue(view.terrain.mask.size, order), np.zeros(REINSERTED + 1, np.int64))
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Forget the search."""
+        reset_queue(self.memory.queue, view.terrain, seed)
+        self.begin_trial()
+
+    def begin_trial(self) -> None:
+        """Let the next plan search from scratch."""
+        self.memory.state[:] = 0
+
+    def _target(self, at: int, action: int) -> tuple[int | None, float | None, float | None]:
+        """Return the goal and what it costs to get there, once that is known."""
+        g = int(self.memory.queue.vertex[at].g)
+        if self.memory.state[SEARCH] != DONE or g >= INF:
+            return None, None, None
+        return self.view.goal_cell, to_float(g), to_float(g)

@@ -1,0 +1,135 @@
+"""Late-acting A*: A* in slices, and an agent that steps to and fro until the path is known.
+
+Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009, section 4.3: what acting early is measured
+against.
+
+Readings:
+- A slice expands as many states as one of TBA* with the same ``R`` and ``r``, so that the two differ in acting alone.
+- Meanwhile the agent steps from the start to a random neighbour and back. When the path is found it returns to the
+  start first. ``tie="first"`` draws the same neighbours in every run, ``"random"`` draws by the seed.
+- Where the believed map makes the search void (see TBA*), or blocks the path, all starts anew from where the agent
+  stands.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.tba import MAX_R, outdated, share
+from rt_gym.budget import NO_PATH, WAIT, scan
+from rt_gym.grid import OPPOSITE
+from rt_gym.jit import kernel
+from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, make_buckets, resume_astar
+from rt_gym.search.space import BEST, NONE, Space, draw, trace
+from rt_gym.world import View
+
+# Entries of LateMemory.state: what the agent is doing, and the direction of its step away from the start.
+PHASE, AWAY = range(2)
+IDLE, SEARCHING, READY = range(3)
+
+
+class LateMemory(NamedTuple):
+    """The search, how many states a slice expands, the random steps, and what the agent is doing."""
+
+    buckets: Buckets
+    expansions: NDArray[np.int64]
+    random: NDArray[np.uint64]
+    state: NDArray[np.int64]
+
+
+@kernel
+def any_step(terrain, trip, random, s):
+    """Return a random legal direction, NONE if there is none."""
+    scan(trip)
+    moves, chosen, ways = terrain.mask[s], np.int64(NONE), np.int64(0)
+    for d in range(8):
+        if moves >> d & 1:
+            ways += 1
+            if draw(random) % ways == 0:
+                chosen = np.int64(d)
+    return chosen
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """One time slice: search on, then step to or fro, or commit to the path."""
+    buckets, state = memory.buckets, memory.state
+    if state[PHASE] == IDLE or outdated(terrain, trip, buckets.space):
+        begin_astar(terrain, buckets, s, t)
+        state[PHASE] = SEARCHING
+        state[AWAY] = NONE
+    if state[PHASE] == SEARCHING:
+        end = resume_astar(terrain, trip, buckets, t, memory.expansions[0])
+        if end == EXHAUSTED:
+            return np.int64(NO_PATH)
+        if end == FOUND:
+            state[PHASE] = READY
+    if state[AWAY] != NONE:
+        trip.plan[0] = OPPOSITE[state[AWAY]]
+        state[AWAY] = NONE
+        return np.int64(1)
+    if state[PHASE] == READY:
+        state[PHASE] = IDLE
+        return trace(buckets.space, buckets.space.state[BEST], trip.plan)
+    d = any_step(terrain, trip, memory.random, s)
+    if d == NONE:
+        return np.int64(WAIT)
+    state[AWAY] = d
+    trip.plan[0] = d
+    return np.int64(1)
+
+
+run, decide = bind(trial_loop, plan), bind(decision, plan)
+
+
+class LateAStar(KernelAgent):
+    """Late-acting A*.
+
+    Args:
+        R: the units of a move, as for TBA*.
+        r: which fraction of them goes to expansions; the others are not used.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+
+    def __init__(self, R: int = 100, r: float = 0.9, tie: str = "first") -> None:
+        super().__init__(tie)
+        self.expansions = share(R, r)
+        self.R, self.r = int(R), float(r)
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return R such that a move keeps the limit; of scans one is kept for the step."""
+        return {"R": min(MAX_R, max(1, limit if count == "expansions" else limit - 1))}
+
+    @property
+    def bound(self) -> int:
+        """The most expansions that a move can take."""
+        return self.expansions
+
+    @property
+    def space(self) -> Space:
+        """The states of the search."""
+        return self.memory.buckets.space
+
+    def make_memory(self, view: View) -> LateMemory:
+        """Return room for a search of the whole map."""
+        return LateMemory(
+            make_buckets(view.terrain),
+            np.array([self.expansions]),
+            np.ones(1, np.uint64),
+            np.zeros(2, np.int64),
+        )
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Forget the search."""
+        self.memory.buckets.space.random[0] = seed
+        self.memory.random[0] = seed or 1
+        self.begin_trial()
+
+    def begin_trial(self) -> None:
+        """Forget a search that was under way."""
+        self.memory.state[PHASE] = IDLE

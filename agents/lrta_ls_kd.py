@@ -1,0 +1,201 @@
+"""LRTA*_LS(k, d): A* looks ahead, and what it finds wrong is repaired in a learning space built around the spot.
+
+C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, Figure 3 for
+dynamic lookahead with dynamic control, the text for the other five versions.
+
+Readings:
+- A state is tested when it is next to be expanded, so with d = 1 the best successor of the current state is tested as
+  well. Its successors are then read once: that is an expansion if it is expanded, else a scan.
+- The goal never changes; the printed test would raise its value.
+- Static lookahead tests the closed states in the order of their expansion, then the first of the open list. Each has
+  its own k, unless ``shared_k`` makes it the total of a move.
+- Where the lookahead ends with the current state itself, walking several moves is walking one.
+- The readings of the learning space are listed in ``rt_gym.search.propagation``.
+- Where the meter refuses an expansion the local search space is as large as it got.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import KernelAgent, bind, decision, trial_loop
+from rt_gym.budget import CUT, NO_PATH, charge, scan
+from rt_gym.errors import InputError, flag, quoted, whole
+from rt_gym.grid import MAX_CELLS, fill_h0
+from rt_gym.jit import kernel
+from rt_gym.search.local import Local, begin_search, bounded_astar, expand, make_local, nth_closed
+from rt_gym.search.propagation import best_step, changes, commit, learn_around
+from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, Space, make_space, trace
+from rt_gym.world import View
+
+LOOKAHEADS = ("dynamic", "static")
+CONTROLS = ("dynamic", "single", "several")
+DYNAMIC, SINGLE, SEVERAL = range(3)
+ROOT = 0  # the slot of the current state
+
+# Entries of LSKDMemory.settings.
+K, D, STATIC, CONTROL, SHARED_K = range(5)
+
+
+class LSKDMemory(NamedTuple):
+    """Learned values, the local search space, the local learning space, and the parameters."""
+
+    h: NDArray[np.int64]
+    search: Local
+    learning: Local
+    settings: NDArray[np.int64]
+
+
+@kernel(inline=True)
+def look_until_change(terrain, trip, local, h, s, t, d):
+    """A* until the next state has to change or is the goal, or ``d`` states are closed.
+
+    Returns:
+        The slot of that next state, NONE if nothing is left to expand, and whether it has to change.
+    """
+    space, open_list = local.space, local.open
+    base = begin_search(local, h, s)
+    size, closed = np.int64(1), np.int64(0)
+    z, change = np.int64(NONE), False
+    while open_list.size[0] > 0:
+        u = np.int64(open_list.item[0])
+        cell = np.int64(space.cell[u])
+        if cell == t:
+            z = u
+            break
+        moves = np.int64(terrain.mask[cell])
+        change = changes(terrain, h, cell, moves)
+        if change or closed == d or not charge(trip, cell):
+            scan(trip)
+            z = u
+            break
+        size = expand(terrain, local, h, base, moves, size, closed)
+        closed += 1
+    space.state[SIZE] = size
+    space.state[CLOSED] = closed
+    return z, change
+
+
+@kernel(inline=True)
+def learn_everywhere(terrain, trip, memory, t, z):
+    """Learn around every closed state that has to change, and around slot ``z``.
+
+    Returns:
+        How many states were interior, NONE if one of the learning spaces had no frontier.
+    """
+    h, space, settings = memory.h, memory.search.space, memory.settings
+    left, learned = settings[K], np.int64(0)
+    for k in range(space.state[CLOSED] + 1):
+        cell = np.int64(space.cell[nth_closed(space, k) if k < space.state[CLOSED] else z])
+        if cell == t or left == 0:
+            break
+        scan(trip)
+        if changes(terrain, h, cell, np.int64(terrain.mask[cell])):
+            inside = learn_around(terrain, trip, memory.learning, h, cell, t, left)
+            if inside == NONE:
+                return inside
+            learned += inside
+            left -= inside * settings[SHARED_K]
+    return learned
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Look ahead, learn, and commit to one move or to the whole path to where the lookahead ended."""
+    h, space, settings = memory.h, memory.search.space, memory.settings
+    if settings[STATIC] != 0:
+        z, change = bounded_astar(terrain, trip, memory.search, h, s, t, settings[D]), False
+    else:
+        z, change = look_until_change(terrain, trip, memory.search, h, s, t, settings[D])
+    if z == NONE:
+        return np.int64(NO_PATH)
+    if z == ROOT and not change:
+        return np.int64(CUT)
+    learned = np.int64(0)
+    if settings[STATIC] != 0:
+        learned = learn_everywhere(terrain, trip, memory, t, z)
+    elif change:
+        learned = learn_around(terrain, trip, memory.learning, h, np.int64(space.cell[z]), t, settings[K])
+    if learned == NONE:
+        return np.int64(NO_PATH)
+    if z != ROOT and (settings[CONTROL] == SEVERAL or (settings[CONTROL] == DYNAMIC and learned == 0)):
+        space.state[BEST] = z
+        return trace(space, z, trip.plan)
+    space.state[BEST] = NONE
+    scan(trip)
+    y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))
+    return commit(terrain, trip, h, space.random, s, y)
+
+
+run, decide = bind(trial_loop, plan), bind(decision, plan)
+
+
+class LRTALSKD(KernelAgent):
+    """LRTA*_LS(k, d).
+
+    Args:
+        k: how many values it may raise around a state that has to change.
+        d: how many states its A* expands.
+        lookahead: ``"dynamic"`` stops at the first state that has to change, ``"static"`` does not.
+        control: ``"single"`` moves, ``"several"`` up to where the lookahead ended, or ``"dynamic"``: single after
+            something was learned, several otherwise.
+        shared_k: whether all learning of a static lookahead shares one k.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+
+    def __init__(
+        self,
+        k: int = 40,
+        d: int = 16,
+        lookahead: str = "dynamic",
+        control: str = "dynamic",
+        shared_k: bool = False,
+        tie: str = "first",
+    ) -> None:
+        super().__init__(tie)
+        self.k, self.d = whole("k", k, 1, MAX_CELLS), whole("d", d, 1, MAX_CELLS)
+        if lookahead not in LOOKAHEADS:
+            raise InputError(f'lookahead must be "dynamic" or "static", not {quoted(lookahead)}')
+        if control not in CONTROLS:
+            raise InputError(f'control must be "dynamic", "single" or "several", not {quoted(control)}')
+        self.lookahead, self.control, self.shared_k = lookahead, control, flag("shared_k", shared_k)
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return the limit as d; of scans the largest k = d that fits a dynamic lookahead.
+
+        That reads d + 1 states, learning 13 k - 3 as in LRTA*_LS(k), and two more scans are for the move.
+        """
+        if count == "expansions":
+            return {"d": min(MAX_CELLS, limit)}
+        size = min(MAX_CELLS, max(1, limit // 14))
+        return {"k": size, "d": size}
+
+    @property
+    def bound(self) -> int:
+        """The most expansions that a move can take."""
+        return self.d
+
+    @property
+    def space(self) -> Space:
+        """The states of the local search."""
+        return self.memory.search.space
+
+    def make_memory(self, view: View) -> LSKDMemory:
+        """Return room for the values of every cell and for both local spaces."""
+        cells = view.terrain.mask.size
+        control, static = CONTROLS.index(self.control), LOOKAHEADS.index(self.lookahead)
+        return LSKDMemory(
+            h=np.empty(cells, np.int64),
+            search=make_local(make_space(cells)),
+            learning=make_local(make_space(cells)),
+            settings=np.array([self.k, self.d, static, control, self.shared_k], np.int64),
+        )
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Let the values start at the heuristic."""
+        fill_h0(view.terrain, view.goal_cell, self.memory.h)
+        self.memory.search.space.random[0] = seed

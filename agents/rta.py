@@ -1,0 +1,130 @@
+"""RTA*: look ahead as LRTA* does, but remember what the second best move would have cost.
+
+R. Korf, "Real-Time Heuristic Search", Artificial Intelligence 42, 1990.
+
+Deviations and readings:
+- Lookahead and ties are those of LRTA* (``rt_gym.search.lookahead``): the two agents differ in the value they keep.
+- The second best value is what the same lookahead finds if the best first step is barred: the frontier is the same for
+  all first steps. A lookahead of its own below each neighbour, one layer shallower, would be another reading for
+  graphs; on trees, of which Korf writes, the two are one.
+- Where another first step is as good, the two values are equal without a second look. States that are read again are
+  scans, no expansions.
+- A state with no other way out gets an infinite value: it is closed for good. Paths are not looked for behind it, so on
+  a map that opens again the agent may say too early that there is none.
+- A value is never lowered (``max``), nor is it ever less than the best one. With path-max that keeps the agent from
+  cycling at any depth; Korf's text is about depth one and trees.
+- A value says what coming back would cost, with the other ways in mind. It may overestimate and is forgotten after the
+  trial.
+"""
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from agents.base import bind, decision, trial_loop
+from agents.lrta import LRTA, MAX_DEPTH
+from rt_gym.budget import CUT, NO_PATH, charge, raise_h
+from rt_gym.cost import INF
+from rt_gym.grid import fill_h0
+from rt_gym.jit import kernel
+from rt_gym.search.lookahead import QUEUED, look_ahead, settle
+from rt_gym.search.propagation import any_as_good, best_step
+from rt_gym.search.space import CLOSED, NONE, SIZE, STAMP
+
+
+@kernel(inline=True)
+def best_other(space, t, step):
+    """Return the smallest value on the frontier of what is reached by another first step, INF if nothing is."""
+    goal = space.seat[t] - (space.state[STAMP] << 32)
+    value = np.int64(INF)
+    if 0 <= goal < space.state[CLOSED] and space.via[goal] != step:
+        value = space.f[goal]
+    for u in range(space.state[CLOSED], space.state[SIZE]):
+        if space.via[u] != step:
+            value = min(value, space.f[u])
+    return value
+
+
+@kernel
+def look_again(terrain, trip, space, t, step):
+    """Value the states of the lookahead anew, over paths that do not begin with ``step``."""
+    inside, queued = space.state[CLOSED], np.int64(0)
+    for w in range(1, space.state[SIZE]):
+        if space.parent[w] != 0 or space.via[w] == step:
+            space.g[w] = INF
+            space.f[w] = INF
+        elif w < inside and space.cell[w] != t:
+            space.role[w] = QUEUED
+            space.item[queued] = w
+            queued += 1
+    settle(terrain, trip, terrain.cost, space, space.state[STAMP] << 32, t, inside, queued)
+
+
+@kernel(inline=True)
+def korf(terrain, trip, memory, s):
+    """One step with a lookahead of one: the second best step is the best of the others."""
+    h, random = memory.h, memory.space.random
+    if not charge(trip, s):
+        return np.int64(CUT)
+    moves = np.int64(terrain.mask[s])
+    y, _ = best_step(terrain, h, s, moves)
+    if y == NONE:
+        return np.int64(NO_PATH)
+    if random[0] != 0:
+        y = any_as_good(terrain, trip, h, random, s, y)
+    _, second = best_step(terrain, h, s, moves ^ (1 << y))
+    raise_h(trip, h, s, second)
+    trip.plan[0] = y
+    return np.int64(1)
+
+
+@kernel
+def look_and_step(terrain, trip, space, h, s, t, depth):
+    """One step with a deeper lookahead."""
+    best = look_ahead(terrain, trip, space, h, s, t, depth)
+    if best == CUT:
+        return np.int64(CUT)
+    if best == NONE or space.f[best] >= INF:
+        return np.int64(NO_PATH)
+    step, g, f = space.via[best], space.g[best], space.f[best]
+    second = best_other(space, t, step)
+    if second > f:
+        look_again(terrain, trip, space, t, step)
+        second = best_other(space, t, step)
+        space.g[best] = g  # of the way that is taken, for those who ask
+    raise_h(trip, h, s, min(max(f, second), np.int64(INF)))
+    trip.plan[0] = step
+    return np.int64(1)
+
+
+@kernel(inline=True)
+def plan(terrain, trip, memory, s, t):
+    """Commit to the best move and keep the value of the second best."""
+    if memory.depth[0] == 1:
+        return korf(terrain, trip, memory, s)
+    return look_and_step(terrain, trip, memory.space, memory.h, s, t, memory.depth[0])
+
+
+run, decide = bind(trial_loop, plan), bind(decision, plan)
+
+
+class RTA(LRTA):
+    """RTA* with a fixed lookahead.
+
+    Args:
+        depth: how many actions ahead it looks; it expands at most (2 depth - 1)**2 states per move.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return the largest depth whose bound fits; of scans two thirds are kept for the second look."""
+        room = limit if count == "expansions" else max(1, limit // 3)
+        return {"depth": min(MAX_DEPTH, (1 + isqrt(room)) // 2)}
+
+    def begin_trial(self) -> None:
+        """Forget the values: they were about the ways of the last trial."""
+        fill_h0(self.view.terrain, self.view.goal_cell, self.memory.h)

@@ -1,0 +1,64 @@
+"""RTAA*: a bounded A*, then one subtraction per closed state.
+
+S. Koenig, M. Likhachev, "Real-Time Adaptive A*", AAMAS 2006.
+
+Readings:
+- A value is never lowered (``max``), as in Figure 2 of C. Hernández, P. Meseguer, "Combining Lookahead and Propagation
+  in Real-Time Heuristic Search", SoCS 2008, and never raised beyond infinity.
+- ``commit`` and the meter are as for LSS-LRTA*, from which only the learning differs.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from agents.base import bind, decision, trial_loop
+from agents.lss_lrta import LSSLRTA
+from rt_gym.budget import CUT, NO_PATH, raise_h
+from rt_gym.cost import INF
+from rt_gym.grid import MAX_CELLS
+from rt_gym.jit import kernel
+from rt_gym.search.local import bounded_astar, nth_closed
+from rt_gym.search.space import CLOSED, NONE, trace
+
+
+@kernel(inline=True)
+def adapt(trip, space, h, best):
+    """Raise h(u) to f(best) - g(u) for every closed state u."""
+    f = space.g[best] + space.h[best]
+    for k in range(space.state[CLOSED]):
+        u = nth_closed(space, k)
+        raise_h(trip, h, np.int64(space.cell[u]), min(f - space.g[u], np.int64(INF)))
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Search, learn, and commit to the path to the best frontier state or to its first step."""
+    space = memory.local.space
+    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead[0])
+    if best == NONE:
+        return np.int64(NO_PATH)
+    if space.state[CLOSED] == 0:
+        return np.int64(CUT)
+    adapt(trip, space, memory.h, best)
+    return min(trace(space, best, trip.plan), memory.commit[0])
+
+
+run, decide = bind(trial_loop, plan), bind(decision, plan)
+
+
+class RTAA(LSSLRTA):
+    """RTAA*.
+
+    Args:
+        lookahead: how many states its A* expands.
+        commit: ``"all"`` the moves to the best frontier state, or only ``"one"``.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return the limit as the lookahead: learning reads no neighbours, so scans are expansions."""
+        return {"lookahead": min(MAX_CELLS, limit)}

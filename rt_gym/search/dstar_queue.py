@@ -1,0 +1,239 @@
+"""The vertices of D* Lite and its priority queue, in three orders.
+
+M. Likhachev, S. Koenig, "Incremental Heuristic Search in Games: The Quest for Speed", AIIDE 2006.
+
+- BUCKETS: smaller f, then the underconsistent; the paper's key 2 f + [g >= rhs]. Last in, first out within a bucket,
+  which is a doubly linked list through its vertices. For costs that are whole steps.
+- LARGER_G: a binary heap; smaller f, then the underconsistent by smaller g before the others by larger g.
+- SMALLER_G: a binary heap; smaller f, then smaller g. What is then still equal comes in the order of the map.
+
+All that is known of a vertex lies in one record of 32 bytes, half a line of the cache, because a search mostly waits
+for memory: it takes a fifth longer when values, links and coordinates have arrays of their own.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.cost import INF
+from rt_gym.grid import MAX_CELLS, Terrain
+from rt_gym.jit import kernel
+
+BUCKETS, LARGER_G, SMALLER_G = range(3)
+
+NOBODY = 0  # as a cell: the corner of the border, which is never in a queue
+
+# Entries of Queue.state: the order, the lowest bucket that may be filled, how many vertices there are, and what decides
+# the last ties: 0 for the order of the map, or a seed.
+ORDER, LOWEST, SIZE, SALT = range(4)
+
+# A heap's tie ends with the cell, and before that comes what a seed makes of the cell.
+_CELL = MAX_CELLS - 1
+_CHANCE = 15 * MAX_CELLS
+_HALF_STEP = 39  # bits of a cost below half a step
+_NEVER = 2 * INF - 1
+
+# A record of NumPy's type `record` has its fields as attributes in plain Python too.
+VERTEX = np.dtype((np.record, [("g", "i8"), ("rhs", "i8"), ("after", "u4"), ("ahead", "i4"), ("x", "i4"), ("y", "i4")]))
+ENTRY = np.dtype((np.record, [("key", "i8"), ("tie", "i8")]))
+
+
+class Queue(NamedTuple):
+    """Vertices and the order in which they wait.
+
+    Attributes:
+        vertex: VERTEX per cell. In a bucket ``after`` is the next vertex and ``ahead`` the previous one or, for the
+            first, the complement of the bucket's place; in a heap ``after`` is the place in it.
+        heap: ENTRY, key and tie of the vertices in heap order, with room for one more; the cell is part of the tie.
+        head: uint32, the first vertex of every bucket, NOBODY if it is empty; a ring, a power of two in size.
+        state: int64[4], see above.
+    """
+
+    vertex: NDArray[np.record]
+    heap: NDArray[np.record]
+    head: NDArray[np.uint32]
+    state: NDArray[np.int64]
+
+
+def make_queue(cells: int, order: int) -> Queue:
+    """Return a queue for the vertices of a map with so many cells; to be reset before use.
+
+    The ring has a place for every key that can be in the queue at once. They begin at twice the k_m of the last search,
+    k_m grows by no more than the map is long until the next, and no g or rhs is longer than a path through all cells,
+    unless it is infinite and not in the queue.
+    """
+    ring = 6 * cells if order == BUCKETS else 0
+    return Queue(
+        vertex=_aligned(cells),
+        heap=np.empty(1 if order == BUCKETS else cells + 1, ENTRY),
+        head=np.zeros(1 << ring.bit_length(), np.uint32),
+        state=np.array([order, 0, 0, 0]),
+    )
+
+
+def reset_queue(queue: Queue, terrain: Terrain, seed: int) -> None:
+    """Empty a queue for the cells of a map; seed 0 leaves the last ties to the order of the map."""
+    clear(queue)
+    queue.state[SALT] = seed & _CELL
+    queue.vertex["x"], queue.vertex["y"] = terrain.xy[::2], terrain.xy[1::2]
+
+
+def _aligned(cells: int) -> NDArray[np.record]:
+    """Return vertices none of which lies across two lines of the cache."""
+    memory = np.zeros((cells + 1) * VERTEX.itemsize, np.uint8)
+    skip = -memory.ctypes.data % VERTEX.itemsize
+    return memory[skip : skip + cells * VERTEX.itemsize].view(VERTEX)
+
+
+@kernel(inline=True)
+def priority(queue, u, m, f, over):
+    """Return the key and the tie of a vertex with min(g, rhs) = m; ``over`` unless it is underconsistent.
+
+    The lowest bits of m, less than 1e-4 of a step, make room for the cell: two comparisons then decide everything.
+    """
+    order = queue.state[ORDER]
+    if order == BUCKETS:
+        return f >> _HALF_STEP | np.int64(over), np.int64(0)
+    if order == LARGER_G:
+        m = INF - m if over else m - INF
+    return f, m & ~(_CHANCE | _CELL) | u * queue.state[SALT] & _CHANCE | u
+
+
+@kernel(inline=True)
+def sooner(key, tie, other_key, other_tie):
+    """Whether one priority comes before another. Without a branch, which would often be mispredicted."""
+    return key < other_key + np.int64(tie < other_tie)
+
+
+@kernel(inline=True)
+def first(queue):
+    """Return the first vertex, its key and its tie; NOBODY if there is none."""
+    state, ring = queue.state, queue.head.size - 1
+    if state[SIZE] == 0:
+        return np.int64(NOBODY), np.int64(_NEVER), np.int64(0)
+    if state[ORDER] != BUCKETS:
+        return queue.heap[0].tie & _CELL, queue.heap[0].key, queue.heap[0].tie
+    lowest = state[LOWEST]
+    while queue.head[lowest & ring] == NOBODY:
+        lowest += 1
+    state[LOWEST] = lowest
+    return np.int64(queue.head[lowest & ring]), lowest, np.int64(0)
+
+
+@kernel(inline=True)
+def insert(queue, u, key, tie):
+    """Put a vertex into the queue."""
+    queue.state[SIZE] += 1
+    if queue.state[ORDER] == BUCKETS:
+        link(queue, u, key)
+    else:
+        rise(queue, queue.state[SIZE] - 1, key, tie)
+
+
+@kernel(inline=True)
+def remove(queue, u):
+    """Take a vertex out of the queue."""
+    queue.state[SIZE] -= 1
+    if queue.state[ORDER] == BUCKETS:
+        unlink(queue, u)
+    else:
+        last, hole = queue.state[SIZE], np.int64(queue.vertex[u].after)
+        if hole != last:
+            settle(queue, hole, queue.heap[last].key, queue.heap[last].tie)
+
+
+@kernel(inline=True)
+def change(queue, u, key, tie):
+    """Take a vertex out of the queue and put it back with another priority."""
+    if queue.state[ORDER] == BUCKETS:
+        unlink(queue, u)
+        link(queue, u, key)
+    else:
+        settle(queue, np.int64(queue.vertex[u].after), key, tie)
+
+
+@kernel
+def clear(queue):
+    """Take all vertices out of the queue."""
+    state, ring = queue.state, queue.head.size - 1
+    while state[ORDER] == BUCKETS and state[SIZE] > 0:
+        u, lowest, _ = first(queue)
+        queue.head[lowest & ring] = NOBODY
+        while u != NOBODY:
+            u = np.int64(queue.vertex[u].after)
+            state[SIZE] -= 1
+    state[SIZE] = 0
+    state[LOWEST] = _NEVER
+
+
+@kernel(inline=True)
+def link(queue, u, key):
+    """Make a vertex the first of its bucket."""
+    place = key & (queue.head.size - 1)
+    second = np.int64(queue.head[place])
+    queue.vertex[u].after = second
+    queue.vertex[u].ahead = ~place
+    queue.vertex[second].ahead = u  # for NOBODY, a record that is never read
+    queue.head[place] = u
+    queue.state[LOWEST] = min(queue.state[LOWEST], key)
+
+
+@kernel(inline=True)
+def unlink(queue, u):
+    """Take a vertex out of its bucket."""
+    after, ahead = np.int64(queue.vertex[u].after), np.int64(queue.vertex[u].ahead)
+    queue.vertex[after].ahead = ahead
+    if ahead < 0:
+        queue.head[~ahead] = after
+    else:
+        queue.vertex[ahead].after = after
+
+
+@kernel(inline=True)
+def put(queue, hole, key, tie):
+    """Enter a priority at a place of the heap."""
+    queue.heap[hole].key = key
+    queue.heap[hole].tie = tie
+    queue.vertex[tie & _CELL].after = hole
+
+
+@kernel(inline=True)
+def rise(queue, hole, key, tie):
+    """Let a priority rise from ``hole`` to where it belongs."""
+    while hole > 0:
+        above = (hole - 1) >> 1
+        other_key, other_tie = queue.heap[above].key, queue.heap[above].tie
+        if not sooner(key, tie, other_key, other_tie):
+            break
+        put(queue, hole, other_key, other_tie)
+        hole = above
+    put(queue, hole, key, tie)
+
+
+@kernel(inline=True)
+def sink(queue, hole, key, tie):
+    """Let a priority sink from ``hole`` to where it belongs. A sentinel behind the last one is never chosen."""
+    heap, size = queue.heap, queue.state[SIZE]
+    heap[size].key = _NEVER
+    while True:
+        below = 2 * hole + 1
+        if below >= size:
+            break
+        below += np.int64(sooner(heap[below + 1].key, heap[below + 1].tie, heap[below].key, heap[below].tie))
+        other_key, other_tie = heap[below].key, heap[below].tie
+        if not sooner(other_key, other_tie, key, tie):
+            break
+        put(queue, hole, other_key, other_tie)
+        hole = below
+    put(queue, hole, key, tie)
+
+
+@kernel(inline=True)
+def settle(queue, hole, key, tie):
+    """Let a priority take the place ``hole`` and go up or down from there."""
+    above = (hole - 1) >> 1
+    if hole > 0 and sooner(key, tie, queue.heap[above].key, queue.heap[above].tie):
+        rise(queue, hole, key, tie)
+    else:
+        sink(queue, hole, key, tie)
