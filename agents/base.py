@@ -131,6 +131,7 @@ class KernelAgent:
 
     run_kernel: ClassVar[Any]
     decide_kernel: ClassVar[Any]
+    forgets: ClassVar[bool] = False  # whether what was learned is lost with the trial
 
     def __init__(self, tie: str = "first") -> None:
         if tie not in ("first", "random"):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from agents.base import KernelAgent
 from rt_gym.budget import EXPANSIONS, MOVES, RAISES, Trip, make_trip
 from rt_gym.cost import STRAIGHT
-from rt_gym.errors import whole
-from rt_gym.features import CELL, NOW
+from rt_gym.errors import InputError, whole
+from rt_gym.features import CELL, NOW, RAISED
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import DEPTH, Ladder, begin_climb, climb, commit, label, make_ladder
@@ -109,6 +109,7 @@ def attend(terrain, trip, control, s, t):
     situation, moves = control.situation, trip.tally[MOVES]
     if control.state[SEEN] == NOT_YET or moves == 0:
         begin_situation(situation, terrain, s, t)
+        situation.track.state[RAISED] = trip.tally[RAISES]
     elif moves != control.state[SEEN]:
         track = situation.track
         note_step(situation, terrain, np.int64(track.cells[track.state[NOW]] & CELL), s, trip.tally[RAISES])
@@ -244,6 +245,8 @@ class DepthControl(KernelAgent):
     def clear_memory(self, view: View, seed: int) -> None:
         """Let the values start at the heuristic and the history with where the agent stands."""
         record = make_record(0, self.d_max) if self.record is None else self.record
+        if record.action.shape[1] != self.d_max + 1 or record.distance.size not in (0, view.terrain.mask.size):
+            raise InputError(f"the record must be made for d_max {self.d_max} and distances of this map")
         control = self.control._replace(record=record)
         self.memory = control if isinstance(self.memory, Control) else self.memory._replace(control=control)
         fill_h0(view.terrain, view.goal_cell, self.control.h)

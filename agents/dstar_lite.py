@@ -46,6 +46,7 @@ from rt_gym.search.dstar_queue import (
     remove,
     reset_queue,
     sooner,
+    touch,
 )
 from rt_gym.world import View
 
@@ -84,10 +85,8 @@ def initialize(terrain, memory, s, t):
     clear(memory.queue)
     memory.state[KM] = 0
     memory.state[LAST] = s
-    for u in range(vertex.size):
-        vertex[u].g = INF
-        vertex[u].rhs = INF
     vertex[t].rhs = 0
+    touch(memory.queue, t)
     key, tie = calc_key(terrain, memory, s, t)
     insert(memory.queue, t, key, tie)
 
@@ -123,6 +122,8 @@ def set_rhs(terrain, memory, s, u, rhs):
     v = memory.queue.vertex[u]
     if rhs != v.rhs:
         queued = v.g != v.rhs
+        if v.g == INF and v.rhs == INF:
+            touch(memory.queue, u)
         v.rhs = rhs
         requeue(terrain, memory, s, u, queued)
 

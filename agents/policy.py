@@ -132,9 +132,15 @@ class Policy:
         """Write the policy to a JSON file."""
         head = {"kind": KIND, "version": VERSION, "decide": self.decide, "features": list(self.features)}
         numbers = {"history": self.history, "d_max": self.d_max, "depths": list(self.depths)}
-        forest = {name: array.tolist() for name, array in self.forest._asdict().items()}
+        forest = {name: _listed(array) for name, array in self.forest._asdict().items()}
         content = head | numbers | {"threshold": self.threshold, "about": self.about, "forest": forest}
         atomic_write(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
+
+
+def _listed(array: NDArray[Any]) -> list[Any]:
+    """Return an array as lists, whole numbers without a point: most scores of a single tree are 0 or 1."""
+    whole_numbers = array.astype(np.int64)
+    return (whole_numbers if (whole_numbers == array).all() else array).tolist()
 
 
 def load_policy(source: PathLike | Policy) -> Policy:

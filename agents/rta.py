@@ -118,6 +118,7 @@ class RTA(LRTA):
     """
 
     run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    forgets = True
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

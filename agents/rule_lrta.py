@@ -3,7 +3,8 @@
 The rules need two lines each:
 
 - ``update``: look far after a move that raised a value, else two moves ahead.
-- ``revisit``: look twice as far in a state that was entered again, and no further than one after five quiet moves.
+- ``revisit``: look twice as far in a state that was entered again within 20 states, and no further than one after five
+  quiet moves.
 - ``settle``: one move ahead; if that raises a value, deepen until a layer adds nothing to it and four have not changed
   the move.
 """
@@ -22,7 +23,9 @@ from agents.depth_control import (
     attend,
     begin_layers,
     end_layers,
+    observe,
     open_layer,
+    recording,
     search,
 )
 from rt_gym.errors import InputError, quoted
@@ -74,7 +77,10 @@ def settled(control):
 def plan(terrain, trip, memory, s, t):
     """Choose a depth and search, or search until the rule has seen enough."""
     control = memory.control
-    attend(terrain, trip, control, s, t)
+    if recording(control):
+        observe(terrain, trip, control, s, t)
+    else:
+        attend(terrain, trip, control, s, t)
     if memory.rule[0] != SETTLE:
         return search(terrain, trip, control, s, t, by_rule(memory))
     begin_layers(control, s)

@@ -31,6 +31,8 @@ def run_agent(
     """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``."""
     most = whole("max_moves", max_moves, 1, 10**9)
     wanted = 0 if trials == "converge" else whole("trials", trials, 1)
+    if not wanted and getattr(agent, "forgets", False):
+        raise InputError(f"{type(agent).__name__} forgets what it learned after every trial: it does not converge")
     world = World(problem, budget, most, clock=clock)
     began = time.perf_counter()
     agent.reset(world.view, checked_seed(seed))

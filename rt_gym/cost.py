@@ -20,6 +20,7 @@ INF = 1 << 62
 SQRT2 = math.sqrt(2.0)
 
 _DIAGONAL_INVERSE = pow(DIAGONAL, -1, STRAIGHT)
+_MOST = INF // DIAGONAL  # diagonal steps; who decodes more has a weighted cost before him, which is no sum of steps
 
 
 def encode(straight: int, diagonal: int = 0) -> int:
@@ -34,11 +35,11 @@ def decode(cost: int) -> tuple[int, int]:
 
 
 def to_float(cost: int) -> float:
-    """Return an exact cost as the nearest float; ``INF`` and beyond become infinity."""
+    """Return an exact cost, or a weighted one, as the nearest float; ``INF`` and beyond become infinity."""
     if cost >= INF:
         return math.inf
     straight, diagonal = decode(cost)
-    return straight + diagonal * SQRT2
+    return straight + diagonal * SQRT2 if diagonal <= _MOST else cost / STRAIGHT
 
 
 @kernel
@@ -49,7 +50,8 @@ def decode_all(costs, out):
         low = np.uint64(cost & (STRAIGHT - 1))
         diagonal = np.int64(low * np.uint64(_DIAGONAL_INVERSE) & np.uint64(STRAIGHT - 1))
         straight = (cost - diagonal * DIAGONAL) >> 40
-        out[k] = np.inf if cost >= INF else straight + diagonal * SQRT2
+        steps = straight + diagonal * SQRT2 if diagonal <= _MOST else cost / STRAIGHT
+        out[k] = np.inf if cost >= INF else steps
 
 
 def to_floats(costs: NDArray[np.int64]) -> NDArray[np.float64]:

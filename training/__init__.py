@@ -1,10 +1,11 @@
 """Learns and judges: comparisons, learned depth control, and the ``rt-gym`` command.
 
-Nothing is imported here, so that the command answers ``--help`` at once.
+Nothing is imported here before it is asked for, so that the command answers ``--help`` at once.
 """
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 _OURS = (Path(__file__).parents[1] / "agents").resolve()
 
@@ -20,3 +21,12 @@ def check_agents() -> None:
     if [Path(place).resolve() for place in places] != [_OURS]:
         where = f"is another distribution's, in {places[0]}" if places else "is missing"
         raise ImportError(f"the package 'agents' {where}: install rt_gym into a fresh virtual environment")
+
+
+def __getattr__(name: str) -> Any:
+    """Return the estimator ``J48Classifier``."""
+    if name != "J48Classifier":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from training.j48 import J48Classifier
+
+    return J48Classifier

@@ -18,7 +18,7 @@ from training.learners import Recipe, act_from, fit_policy
 STATES = 400  # of a problem that are labelled when a policy walks
 CURVE = "1,2,3,4,5,6,8,10,12,14,16,20,26"  # the depths of the curve that policies are measured by
 RULES = ("rule-lrta:rule=update,revisit,settle:d_max=10", "rule-lrta:rule=update,revisit,settle:d_max=20")
-PRICES = (0.0003, 0.001, 0.003)
+PRICES = (0.0005, 0.001, 0.002, 0.004)
 THRESHOLDS = (0.5, 0.7, 0.9)
 MAX_MOVES = 1_000_000
 
@@ -82,7 +82,7 @@ def candidates(recipe: Recipe, price: float | None, threshold: float | None) -> 
     found = [replace(recipe, price=one) for one in prices]
     if recipe.decide == "depth":
         return found
-    if recipe.labels == "cost" and recipe.learner != "j48":
+    if recipe.labels == "cost":
         return [replace(one, threshold=threshold or 0.0) for one in found]
     thresholds = [threshold] if threshold is not None else THRESHOLDS
     return [replace(one, threshold=value) for one in found for value in thresholds]

@@ -14,14 +14,14 @@ from training.validation import Quality
 _SHOWN = 10  # features
 
 
-def draw_training(quality: Quality, weights: Mapping[str, float], curve: NDArray[np.float64]) -> Figure:
+def draw_training(quality: Quality, weights: Mapping[str, float], curve: NDArray[np.float64], measure: str) -> Figure:
     """Draw the confusion matrix, the importances and the learning curve side by side."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(15, 4.6), layout="constrained")
         confusion, bars, lines = figure.subplots(1, 3)
         _draw_confusion(confusion, quality)
         _draw_weights(bars, weights)
-        _draw_curve(lines, curve, quality)
+        _draw_curve(lines, curve, measure)
     return figure
 
 
@@ -32,6 +32,8 @@ def _draw_confusion(axis: Any, quality: Quality) -> None:
     axis.plot([0.5, d_max + 0.5], [0.5, d_max + 0.5], color="#d55e00", lw=0.8)
     axis.set_title(f"Depths: accuracy {100 * quality.accuracy:.0f} %", loc="left", fontweight="bold")
     axis.set(xlabel="predicted depth", ylabel="label")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.yaxis.get_major_locator().set_params(integer=True)
     axis.grid(False)
     axis.figure.colorbar(image, ax=axis, shrink=0.8).set_label("share of the label")
 
@@ -43,10 +45,9 @@ def _draw_weights(axis: Any, weights: Mapping[str, float]) -> None:
     axis.set(xlabel="mean cost added when shuffled, in steps")
 
 
-def _draw_curve(axis: Any, curve: NDArray[np.float64], quality: Quality) -> None:
-    axis.plot(curve[:, 0], 100 * curve[:, 1], color="#56b4e9", marker="s", label="samples it learned from")
-    axis.plot(curve[:, 0], 100 * curve[:, 2], color="#0072b2", marker="o", label="problems held back")
-    axis.axhline(100 * quality.majority, color="#8b949c", ls=(0, (4, 2)), label="always the most frequent label")
+def _draw_curve(axis: Any, curve: NDArray[np.float64], measure: str) -> None:
+    axis.plot(curve[:, 0], curve[:, 1], color="#56b4e9", marker="s", label="samples it learned from")
+    axis.plot(curve[:, 0], curve[:, 2], color="#0072b2", marker="o", label="problems held back")
     axis.set_title("Learning curve", loc="left", fontweight="bold")
-    axis.set(xscale="log", xlabel="samples", ylabel="accuracy, %")
+    axis.set(xscale="log", xlabel="samples", ylabel=measure)
     axis.legend(frameon=False)

@@ -32,7 +32,8 @@ class Recipe:
 
     Attributes:
         learner: ``"j48"`` (Weka's C4.5), ``"cart"``, ``"forest"`` (random) or ``"boosting"`` (gradient).
-        labels: ``"class"``, the smallest depth that decides as the largest; or ``"cost"``, what every depth costs.
+        labels: ``"class"``, the smallest depth that decides as the largest; or ``"cost"``, what every depth costs. J48
+            learns classes only: with costs, its tree is that of the classes and its leaves know the mean costs.
         decide: ``"depth"`` before the search, or after every layer whether to ``"deepen"``.
         features: ``"paper"``, the four of the history; or ``"rich"``, all of ``rt_gym.situation``.
         price: steps that one expansion is worth, for ``"cost"``.
@@ -83,6 +84,8 @@ def fit_policy(samples: Samples, recipe: Recipe) -> Policy:
     if len(samples) == 0:
         raise InputError("there are no samples to learn from")
     forest, depths = _FITS[recipe.decide, recipe.labels](samples, recipe)
+    if recipe.decide == "depth" and forest.root.size == 1:
+        forest = merged(forest)
     forest = forest._replace(scores=np.round(forest.scores, _DIGITS))
     about = {"recipe": asdict(recipe), "samples": len(samples), "log": samples.about}
     history, d_max = samples.about["history"], samples.d_max
@@ -136,55 +139,45 @@ def fill_layers(ladder, action, rise, work, out):
 # Learners
 
 
-def _fit_depth_class(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
-    forest, classes = _classify(inputs(samples, recipe), samples.label, None, recipe)
-    return forest, classes
+def fit_depth_class(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
+    """Learn the label itself."""
+    return _classify(inputs(samples, recipe), samples.label, recipe)
 
 
-def _fit_depth_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
-    cost = costs(samples, recipe)
-    if recipe.learner == "j48":  # it predicts classes: the cheapest depth, weighted by what a wrong one costs
-        stake = cost.mean(axis=1) - cost.min(axis=1)
-        kept = stake > 0
-        if not kept.any():
-            raise InputError("all depths cost the same in every sample: there is nothing to learn")
-        best = 1 + np.argmin(cost[kept], axis=1)
-        return _classify(inputs(samples, recipe)[kept], best, stake[kept] / stake[kept].mean(), recipe)
-    depths = tuple(range(1, samples.d_max + 1))
-    return _regress(inputs(samples, recipe), -cost, recipe), depths
+def fit_depth_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
+    """Learn what every depth costs."""
+    rows, cost, depths = inputs(samples, recipe), costs(samples, recipe), tuple(range(1, samples.d_max + 1))
+    if recipe.learner == "j48":  # it predicts classes: the tree is that of the labels, its nodes know what depths cost
+        forest, _ = _classify(rows, samples.label, recipe)
+        return _valued(forest, rows, -cost), depths
+    return _regress(rows, -cost, recipe), depths
 
 
-def _fit_deepen_class(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
-    found, sample, depth = by_layers(samples, recipe)
-    forest, classes = _classify(found, (depth >= samples.label[sample]).astype(np.int64), None, recipe)
-    if classes != (0, 1):
-        raise InputError("the log says the same in every layer: there is nothing to learn")
+def fit_deepen_class(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
+    """Learn whether a layer is deep enough."""
+    rows, sample, depth = by_layers(samples, recipe)
+    forest, _ = _classify(rows, (depth >= samples.label[sample]).astype(np.int64), recipe)
     return forest._replace(scores=np.ascontiguousarray(forest.scores[:, 1:])), ()
 
 
-def _fit_deepen_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
-    found, sample, depth = by_layers(samples, recipe)
+def fit_deepen_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
+    """Learn what acting in a layer gains over deepening."""
+    rows, sample, depth = by_layers(samples, recipe)
     cost = costs(samples, recipe)
     later = np.minimum.accumulate(cost[:, ::-1], axis=1)[:, ::-1]  # the cheapest from a depth on
-    advantage = later[sample, depth] - cost[sample, depth - 1]  # of acting now
+    advantage = (later[sample, depth] - cost[sample, depth - 1])[:, None]  # of acting now
     if recipe.learner == "j48":
-        kept = advantage != 0
-        if not kept.any():
-            raise InputError("acting and deepening cost the same in every layer: there is nothing to learn")
-        stake = np.abs(advantage[kept])
-        forest, classes = _classify(found[kept], (advantage[kept] > 0).astype(np.int64), stake / stake.mean(), recipe)
-        if classes != (0, 1):
-            raise InputError("the log says the same in every layer: there is nothing to learn")
-        return forest._replace(scores=np.ascontiguousarray(forest.scores[:, 1:])), ()
-    return _regress(found, advantage[:, None], recipe), ()
+        forest, _ = _classify(rows, (depth >= samples.label[sample]).astype(np.int64), recipe)
+        return _valued(forest, rows, advantage), ()
+    return _regress(rows, advantage, recipe), ()
 
 
 _Fit = Callable[[Samples, Recipe], tuple[Forest, tuple[int, ...]]]
 _FITS: dict[tuple[str, str], _Fit] = {
-    ("depth", "class"): _fit_depth_class,
-    ("depth", "cost"): _fit_depth_cost,
-    ("deepen", "class"): _fit_deepen_class,
-    ("deepen", "cost"): _fit_deepen_cost,
+    ("depth", "class"): fit_depth_class,
+    ("depth", "cost"): fit_depth_cost,
+    ("deepen", "class"): fit_deepen_class,
+    ("deepen", "cost"): fit_deepen_cost,
 }
 
 
@@ -228,13 +221,33 @@ def make_regressor(recipe: Recipe) -> Any:
     )
 
 
-def _classify(
-    rows: NDArray[np.float32], classes: NDArray[np.int64], weights: Floats | None, recipe: Recipe
-) -> tuple[Forest, tuple[int, ...]]:
+def _classify(rows: NDArray[np.float32], classes: NDArray[np.int64], recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
     if (classes == classes[0]).all():
         raise InputError(f"every sample has the label {classes[0]}: there is nothing to learn")
-    model = make_classifier(recipe).fit(rows, classes, sample_weight=weights)
+    model = make_classifier(recipe).fit(rows, classes)
     return flatten(model), tuple(int(label) for label in model.classes_)
+
+
+def _valued(forest: Forest, rows: NDArray[np.float32], values: Floats) -> Forest:
+    """Return a tree whose nodes say the mean of the values of the rows that come by."""
+    sums, counts = np.zeros((forest.feature.size, values.shape[1])), np.zeros(forest.feature.size)
+    add_on_the_way(forest, np.ascontiguousarray(rows), np.ascontiguousarray(values), sums, counts)
+    return forest._replace(scores=sums / counts[:, None])
+
+
+@kernel
+def add_on_the_way(forest, rows, values, sums, counts):
+    """Add the values of every row to all nodes on its way from the root of a single tree to its leaf."""
+    for i in range(rows.shape[0]):
+        node = np.int64(0)
+        while node >= 0:
+            counts[node] += 1.0
+            for c in range(values.shape[1]):
+                sums[node, c] += values[i, c]
+            if forest.feature[node] < 0:
+                break
+            below = rows[i, forest.feature[node]] <= forest.threshold[node]
+            node = np.int64(forest.left[node] if below else forest.right[node])
 
 
 def _regress(rows: NDArray[np.float32], targets: Floats, recipe: Recipe) -> Forest:
@@ -246,6 +259,36 @@ def _regress(rows: NDArray[np.float32], targets: Floats, recipe: Recipe) -> Fore
 
 
 # Trees as flat arrays
+
+
+def merged(forest: Forest) -> Forest:
+    """Return a single tree that decides the same with fewer nodes: branches that agree become a leaf, scores 0 or 1."""
+    best = np.argmax(forest.scores, axis=1)
+    uniform, said = forest.feature == LEAF, best.copy()
+    for node in np.flatnonzero(forest.feature != LEAF)[::-1]:  # children stand behind their parents
+        left, right = forest.left[node], forest.right[node]
+        if uniform[left] and uniform[right] and said[left] == said[right]:
+            uniform[node], said[node] = True, said[left]
+    kept: list[int] = []
+    todo = [0]
+    while todo:
+        node = todo.pop()
+        kept.append(node)
+        if not uniform[node]:
+            todo += [int(forest.right[node]), int(forest.left[node])]
+    number = np.full(forest.feature.size, LEAF, np.int32)
+    number[kept] = np.arange(len(kept))
+    leaf = uniform[kept]
+    scores = np.zeros((len(kept), forest.scores.shape[1]))
+    scores[np.arange(len(kept)), np.where(leaf, said[kept], best[kept])] = 1.0
+    return Forest(
+        root=np.zeros(1, np.int32),
+        feature=np.where(leaf, LEAF, forest.feature[kept]).astype(np.int32),
+        threshold=np.where(leaf, 0.0, forest.threshold[kept]),
+        left=np.where(leaf, LEAF, number[forest.left[kept]]).astype(np.int32),
+        right=np.where(leaf, LEAF, number[forest.right[kept]]).astype(np.int32),
+        scores=scores,
+    )
 
 
 def flatten(model: Any) -> Forest:

@@ -1,7 +1,7 @@
 """How well a recipe predicts depths: cross-validation, confusion, what matters, and what more samples would bring."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -132,7 +132,7 @@ def _folds(
 
 
 def learning_curve(samples: Samples, recipe: Recipe, parts: Sequence[float] = (0.05, 0.1, 0.2, 0.5, 1.0)) -> Floats:
-    """Return rows of the number of samples, the accuracy on them and the accuracy on samples held back.
+    """Return rows of the number of samples, then the recipe's measure on them and on samples held back.
 
     A fifth of the problems is held back; the learner gets growing parts of the others.
     """
@@ -143,9 +143,16 @@ def learning_curve(samples: Samples, recipe: Recipe, parts: Sequence[float] = (0
     for part in parts:
         known = samples.take(order[: max(1, round(part * len(order)))])
         policy = fit_policy(known, recipe)
-        scores = [(predict_depths(policy, part, recipe) == part.label).mean() for part in (known, held)]
-        rows.append([len(known), *scores])
+        rows.append([len(known), *(measure(policy, part, recipe) for part in (known, held))])
     return np.array(rows)
+
+
+def measure(policy: Policy, samples: Samples, recipe: Recipe) -> float:
+    """Return what a recipe tries to better: the accuracy for classes, the mean cost for costs."""
+    depth = predict_depths(policy, samples, recipe)
+    if recipe.labels == "class":
+        return float((depth == samples.label).mean())
+    return float(costs(samples, recipe)[np.arange(len(samples)), depth - 1].mean())
 
 
 def importances(samples: Samples, recipe: Recipe) -> dict[str, float]:
@@ -162,19 +169,11 @@ def importances(samples: Samples, recipe: Recipe) -> dict[str, float]:
 
     usual, random = cost(held), np.random.default_rng(recipe.seed)
     found = {}
-    for k, name in enumerate(policy.features):
-        if k >= held.situation.shape[1] or name not in recipe.names[: inputs(held, recipe).shape[1]]:
-            continue  # the layers follow from the search itself
+    for k, name in enumerate(policy.features[: inputs(held, recipe).shape[1]]):  # layers follow from the search itself
         situation = held.situation.copy()
         situation[:, k] = random.permutation(situation[:, k])
-        found[name] = cost(_with(held, situation)) - usual
+        found[name] = cost(replace(held, situation=situation)) - usual
     return found
-
-
-def _with(samples: Samples, situation: NDArray[np.float32]) -> Samples:
-    from dataclasses import replace
-
-    return replace(samples, situation=situation)
 
 
 def document(quality: Quality) -> dict[str, Any]:

@@ -42,8 +42,9 @@ SETTINGS: dict[str, list[Settings]] = {
     ],
     "lrts": [{"depth": 1}, {"depth": 3}, {"depth": 2, "gamma": 0.3, "quota": 4}, {"depth": 3, "quota": 0}],
     "p-lrta": [{"queue": 0}, {"queue": 3}, {"queue": 40}],
-    "tba": [{"R": 2}, {"R": 5, "c": 1, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
+    "tba": [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
     "dstar-lite": [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
+    "classifier-lrta": [{"policy": "tree"}, {"policy": "history", "max_branch": 3}, {"policy": "deepen", "d_max": 6}],
     "oracle-lrta": [{"d_max": 1}, {"d_max": 5}],
     "rule-lrta": [
         {"rule": "update", "d_max": 5},

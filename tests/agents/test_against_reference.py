@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numba import config
 
 import agents
+from agents.policy import ready_made
 from reference import (
     plain_astar,
     plain_depth_control,
@@ -54,6 +55,7 @@ REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "p-lrta": plain_p_lrta.run,
     "tba": plain_tba.run,
     "dstar-lite": plain_dstar_lite.run,
+    "classifier-lrta": plain_depth_control.run_classifier,
     "oracle-lrta": plain_depth_control.run_oracle,
     "rule-lrta": plain_depth_control.run_rule,
 }
@@ -106,6 +108,13 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
         }
     ),
     "dstar-lite": st.fixed_dictionaries({"queue": st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])}),
+    "classifier-lrta": st.fixed_dictionaries(
+        {
+            "policy": st.sampled_from(ready_made()),
+            "d_max": st.one_of(st.none(), st.integers(1, 6)),
+            "max_branch": st.one_of(st.none(), st.integers(1, 5)),
+        }
+    ),
     "oracle-lrta": st.fixed_dictionaries({"d_max": st.integers(1, 6)}),
     "rule-lrta": st.fixed_dictionaries(
         {"rule": st.sampled_from(["update", "revisit", "settle"]), "d_max": st.integers(1, 8)}
@@ -114,7 +123,7 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
 
 # Ids that may read a state again without expanding it, when a longer way turns out to be the cheaper one. That is no
 # part of the paper and hence of the reference; the counting map below recounts it.
-READS_AGAIN = {"lrta", "rta", "lrts", "oracle-lrta", "rule-lrta"}
+READS_AGAIN = {"lrta", "rta", "lrts", "classifier-lrta", "oracle-lrta", "rule-lrta"}
 
 # Ids that may raise a value several times in one plan; the reference notes once how far it rose.
 RAISES_AGAIN = {"lrta-k", "lrta-ls-kd", "p-lrta"}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -307,6 +308,30 @@ def test_the_oracle_moves_as_the_largest_depth_would_with_what_it_has_learned(ac
             assert trace.expansions[k] <= work
             smaller += trace.expansions[k] < work
     assert smaller > 0
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("moves", "expansions"), [(19, 3), (20, 1)])
+def test_revisit_knows_the_states_of_the_history_and_none_before(moves: int, expansions: int) -> None:
+    # Once around a ring of 20 cells, or of 19 past a corner. The window of 20 holds the current state as well. A depth
+    # of two expands the state and its two neighbours.
+    ring = np.ones((6, 6), bool)
+    ring[1:5, 1:5] = False
+    ring[2, 2] = True  # the goal, which nobody reaches
+    sides = [(x, 0) for x in range(5)], [(5, y) for y in range(5)], [(x, 5) for x in range(5, 0, -1)]
+    way = [*sides[0], *sides[1], *sides[2], *((0, y) for y in range(5, -1, -1))]
+    if moves == 19:
+        way.remove((5, 0))
+    world = World(Problem(Grid(ring, corner="free"), (0, 0), (2, 2), allow_unsolvable=True))
+    agent = agents.make("rule-lrta", rule="revisit", d_max=9)
+    agent.reset(world.view)
+    for here, there in pairwise(way):
+        agent.act()
+        assert world.view.meter.expansions == 1
+        world.step(STEPS.index((there[0] - here[0], there[1] - here[1])))
+    assert (world.view.position, world.view.moves) == ((0, 0), moves)
+    agent.act()
+    assert world.view.meter.expansions == expansions
 
 
 def after(position: Position, action: int) -> Position:

@@ -20,7 +20,7 @@ from rt_gym.budget import AT, NEXT, PLANNED
 from rt_gym.cost import INF, encode
 from rt_gym.grid import MAX_CELLS
 from rt_gym.maps.generate import maze_with_holes
-from rt_gym.search.dstar_queue import BUCKETS, NOBODY, ORDER, SIZE
+from rt_gym.search.dstar_queue import BUCKETS, NOBODY, ORDER, SIZE, TOUCHED
 
 QUEUES = ("buckets", "heap-larger-g", "heap-smaller-g")
 
@@ -268,6 +268,22 @@ class TestQueue:
 
 
 class TestAgent:
+    @pytest.mark.parametrize("queue", QUEUES)
+    @pytest.mark.parametrize("goal", [(3, 2), (39, 39)])
+    def test_a_search_of_a_few_vertices_and_one_of_many_are_both_forgotten(
+        self, queue: str, goal: tuple[int, int]
+    ) -> None:
+        grid = Grid(np.ones((40, 40)), connectivity=4)
+        agent, world = start(Problem(grid, (0, 0), goal, vision=1), queue)
+        agent.act()
+        few = agent.memory.queue.state[TOUCHED] <= agent.memory.queue.touched.size
+        assert few == (goal == (3, 2))
+        agent.reset(world.view)
+        vertex = agent.memory.queue.vertex
+        assert (vertex["g"] == INF).all()
+        assert (vertex["rhs"] == INF).all()
+        assert waiting(agent.memory.queue) == []
+
     def test_it_tells_the_way_it_still_has_to_go(self) -> None:
         problem = Problem(drawn("..#.", "..#.", "...."), (1, 0), (3, 0))
         agent, _ = start(problem)

@@ -200,3 +200,9 @@ class TestRefusals:
     def test_numpy_whole_numbers_are_taken(self) -> None:
         run = agents.run("lrta", HORSESHOE, trials=np.int64(2), max_moves=np.int32(500), seed=np.uint8(3))
         assert len(run.trials) == 2
+
+
+def test_an_agent_that_forgets_between_trials_cannot_converge() -> None:
+    problem = Problem(Grid(np.ones((3, 3))), (0, 0), (2, 2))
+    with pytest.raises(InputError, match="RTA forgets what it learned after every trial: it does not converge"):
+        agents.run("rta", problem, trials="converge")

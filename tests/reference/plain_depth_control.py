@@ -8,9 +8,15 @@ that ``agents.rule_lrta`` describes. Here every depth is a search of its own; no
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from agents.policy import LEAF, Forest, Policy, load_policy
 from reference import plain_lrta
 from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial
+from reference.plain_situation import Story, by_definition, layers_by_definition
+from rt_gym.features import FEATURES
 from rt_gym.grid import Grid
+from rt_gym.situation import LAYERS
 
 WINDOW = 20  # of how many states, the current one included, one counts as entered again
 CALM, QUIET, STABLE = 2, 5, 4
@@ -135,6 +141,65 @@ def run_rule(
         }[rule]()
         plan = plain_lrta.plan(view, s, goal, depth, h)
         past.raised = bool(plan.raised)
+        return plan
+
+    return learner_trial(grid, start, goal, learner, vision, changes, max_moves, after)
+
+
+def scores(forest: Forest, row: Sequence[float], branch: int) -> list[float]:
+    """Add up what the trees say, each after at most so many tests."""
+    total = [0.0] * forest.scores.shape[1]
+    for root in forest.root:
+        node, tests = int(root), 0
+        while forest.feature[node] != LEAF and tests < branch:
+            left = np.float32(row[forest.feature[node]]) <= forest.threshold[node]
+            node, tests = int(forest.left[node] if left else forest.right[node]), tests + 1
+        total = [sum(pair) for pair in zip(total, forest.scores[node].tolist(), strict=True)]
+    return total
+
+
+def classified_depth(story: Story, policy: Policy, d_max: int, branch: int) -> int:
+    """Return the depth that a policy chooses, or reaches layer by layer; the layer without a way ends it, too."""
+    known = by_definition(story, policy.history)
+    if policy.decide == "depth":
+        said = scores(policy.forest, [known[name] for name in policy.features], branch)
+        return min(policy.depths[said.index(max(said))], d_max)
+    for depth in range(1, d_max):
+        if not would(story.believed, story.states[-1], story.goal, depth, story.h).steps:
+            return depth
+        known |= dict(zip(LAYERS, layers_by_definition(story, depth), strict=True))
+        if scores(policy.forest, [known[name] for name in policy.features], branch)[0] >= policy.threshold:
+            return depth
+    return d_max
+
+
+def run_classifier(
+    grid: Grid,
+    start: Position,
+    goal: Position,
+    policy: str | Policy,
+    d_max: int | None,
+    max_branch: int | None,
+    vision: int | None = None,
+    changes: Sequence[Change] = (),
+    max_moves: int = MAX_MOVES,
+    after: Run | None = None,
+) -> Run:
+    """Run one trial by a policy; ``after`` as in ``run_oracle``."""
+    trained = load_policy(policy)
+    cap, branch = min(d_max or trained.d_max, trained.d_max), max_branch or 10**9
+    looks = any(name not in FEATURES for name in trained.features)
+    story = Story(grid, goal, [], {})
+
+    def learner(view: Map, s: Position, h: Heuristic) -> Plan:
+        story.states.append(s)
+        story.view, story.h = view, h
+        depth = classified_depth(story, trained, cap, branch)
+        before = h[s]
+        plan = plain_lrta.plan(view, s, goal, depth, h)
+        plan.scanned = [s] * looks
+        story.raises.append(len(plan.raised))
+        story.decisions.append((depth, len(plan.expanded), h[s] - before))
         return plan
 
     return learner_trial(grid, start, goal, learner, vision, changes, max_moves, after)

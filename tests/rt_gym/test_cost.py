@@ -93,3 +93,10 @@ def test_what_was_not_reached_is_infinitely_far() -> None:
 
 def test_an_array_keeps_its_shape() -> None:
     assert to_floats(np.zeros((2, 3), np.int64)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3, 1 / 3, 0.999, 7.25])
+def test_a_weighted_cost_is_shown_as_what_it_is(share: float) -> None:
+    cost = int(share * encode(3, 2))
+    assert to_float(cost) == pytest.approx(share * (3 + 2 * SQRT2), rel=1e-9)
+    assert to_floats(np.array([cost]))[0] == to_float(cost)

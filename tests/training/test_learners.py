@@ -6,11 +6,24 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents.policy import add_scores
 from rt_gym import InputError
 from rt_gym.situation import LAYERS, SITUATION
 from training.collect import Logging, Samples, collect
 from training.compare import Draw, Workers, find_courses
-from training.learners import DECISIONS, LABELS, LEARNERS, Recipe, by_layers, costs, fit_policy, inputs, make_classifier
+from training.learners import (
+    DECISIONS,
+    LABELS,
+    LEARNERS,
+    Recipe,
+    by_layers,
+    costs,
+    fit_depth_cost,
+    fit_policy,
+    inputs,
+    make_classifier,
+    merged,
+)
 from training.validation import cross_validate, document, importances, learning_curve, predict_depths
 
 RECIPE = Recipe(min_leaf=20, trees=25, features="rich")
@@ -29,14 +42,13 @@ class TestPolicies:
     def test_every_recipe_beats_always_the_same_depth(
         self, samples: Samples, learner: str, labels: str, decide: str
     ) -> None:
-        threshold = 0.0 if labels == "cost" and learner != "j48" else 0.5
+        threshold = 0.0 if labels == "cost" else 0.5
         recipe = replace(RECIPE, learner=learner, labels=labels, decide=decide, threshold=threshold)
         policy = fit_policy(samples, recipe)
         depth = predict_depths(policy, samples, recipe)
         if labels == "cost":
-            constant = costs(samples, recipe).mean(axis=0)
-            bar = constant.mean() if learner == "j48" else constant.min()  # J48 only weighs classes
-            assert costs(samples, recipe)[np.arange(len(samples)), depth - 1].mean() < bar
+            cost = costs(samples, recipe)
+            assert cost[np.arange(len(samples)), depth - 1].mean() < cost.mean(axis=0).min()
         else:
             assert (depth == samples.label).mean() > np.bincount(samples.label).max() / len(samples)
         assert policy.features == SITUATION + (LAYERS if decide == "deepen" else ())
@@ -56,6 +68,16 @@ class TestPolicies:
         first, second = (fit_policy(samples, replace(RECIPE, learner="forest")) for _ in range(2))
         for mine, theirs in zip(first.forest, second.forest, strict=True):
             np.testing.assert_array_equal(mine, theirs)
+
+    def test_merging_branches_changes_no_decision(self, samples: Samples) -> None:
+        recipe = replace(RECIPE, labels="cost")
+        rows, forest = np.ascontiguousarray(inputs(samples, recipe)), fit_depth_cost(samples, recipe)[0]
+        small, before, after = merged(forest), np.zeros(6), np.zeros(6)
+        assert small.feature.size < forest.feature.size
+        for row in rows:
+            add_scores(forest, row, 100, before)
+            add_scores(small, row, 100, after)
+            assert np.argmax(before) == np.argmax(after)
 
 
 class TestLayers:
@@ -120,6 +142,8 @@ class TestValidation:
         assert curve.shape == (2, 3)
         assert curve[0, 0] < curve[1, 0]
         assert ((curve[:, 1:] >= 0) & (curve[:, 1:] <= 1)).all()
+        cheaper = learning_curve(samples, replace(RECIPE, labels="cost"), parts=(1.0,))
+        assert cheaper[0, 1] < costs(samples, RECIPE).mean(axis=0).min()
 
     def test_a_feature_that_no_tree_tests_does_not_matter(self, samples: Samples) -> None:
         weights = importances(samples, RECIPE)

@@ -1,4 +1,4 @@
-"""``rt-gym demo``: the first agents side by side, in a table, a plot and a picture."""
+"""``rt-gym demo``: classical and learned agents side by side, in a table, a plot and a picture."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rt_gym import Problem
     from training.bench import Summary
 
-_AGENTS = ("astar", "weighted-astar", "lrta", "lss-lrta")
+_AGENTS = ("astar", "weighted-astar", "lrta", "lss-lrta", "rule-lrta", "classifier-lrta")
 _BUDGETS = (10, 100, 1000)
 _MAPS = {"caves-128": (60, 200), "terrain-512": (100, 300)}  # with the range of optimal costs
 _PROBLEMS = 20
@@ -39,6 +39,7 @@ subopt.: cost walked / optimal cost. exp., scans, µs: expansions, scans and tim
 mean: per problem, then over problems. pooled: all work / all moves. worst move: the most expansions.
 p50, p99: of each run, then the median over problems.
 The two A* have no bound per move: they stand still, one move at a time, until their path is found.
+rule-lrta chooses the depth of every lookahead by a rule, classifier-lrta by a learned tree; lrta's is fixed.
 """
 
 
@@ -47,7 +48,7 @@ def demo(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the first agents on two maps at three budgets, draw a plot and a picture of one run."""
+    """Compare classical and learned agents on two maps at three budgets, draw a plot and a picture of one run."""
     make_folder(out)
     problems = _sample(seed)
     summaries = _measure(problems, seed)

@@ -41,7 +41,7 @@ def depth(
     d_max: Annotated[int, typer.Option(min=1, max=100, help="The largest depth.")] = 20,
     history: Annotated[int, typer.Option(min=1, max=10_000, help="How many steps back features reach.")] = 20,
     learner: Learner = "j48",
-    labels: Labels = "class",
+    labels: Labels = "cost",
     decide: Decide = "depth",
     features: Features = "rich",
     dagger: Annotated[int, typer.Option(min=0, max=100, help="Rounds of labelling its own states.")] = 2,
@@ -105,6 +105,8 @@ def _report(school: "School", ranked: "list[Candidate]", test: "tuple[Course, ..
     """Cross-validate, run the comparison on unseen maps, and tell about both."""
     from training.compare import Plan, find, run_plan
     from training.depth import MAX_MOVES, contend, fixed_depths, opponents
+    from training.depth_plots import draw_training
+    from training.plots import save
     from training.validation import cross_validate, document, importances, learning_curve
 
     best = ranked[0]
@@ -122,7 +124,8 @@ def _report(school: "School", ranked: "list[Candidate]", test: "tuple[Course, ..
         rows, timings = run_plan(plan, out / "test", school.workers, advance)
     findings = find(plan, rows, timings)
     files = [out / "policy.json", out / "samples.npz", *findings.write(out, {"recipe": best.policy.about["recipe"]})]
-    files += _draw(quality, weights, curve, out)
+    measure = "accuracy" if best.recipe.labels == "class" else "mean cost of a decision, in steps"
+    files.append(save(draw_training(quality, weights, curve, measure), out / "training.png"))
     if as_json:
         print_json(
             findings.document()
@@ -172,10 +175,3 @@ def _ratios(candidate: "Candidate") -> list[str]:
     score = candidate.score
     parts = (None, None) if score is None else (score.ratio_mean, score.ratio_pooled)
     return ["failed" if part is None else f"{part.value:.2f}" for part in parts]
-
-
-def _draw(quality: "Quality", weights: dict[str, float], curve: Any, out: Path) -> list[Path]:
-    from training.depth_plots import draw_training
-    from training.plots import save
-
-    return [save(draw_training(quality, weights, curve), out / "training.png")]
