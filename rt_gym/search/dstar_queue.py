@@ -24,13 +24,14 @@ BUCKETS, LARGER_G, SMALLER_G = range(3)
 
 NOBODY = 0  # as a cell: the corner of the border, which is never in a queue
 
-# Entries of Queue.state: the order, the lowest bucket that may be filled, how many vertices there are, and what decides
-# the last ties: 0 for the order of the map, or a seed.
-ORDER, LOWEST, SIZE, SALT = range(4)
+# Entries of Queue.state: the order, the lowest bucket that may be filled, how many vertices there are, how many were
+# touched, and what decides the last ties: 0 for the order of the map, or a seed.
+ORDER, LOWEST, SIZE, TOUCHED, SALT = range(5)
 
 # A heap's tie ends with the cell, and before that comes what a seed makes of the cell.
 _CELL = MAX_CELLS - 1
 _CHANCE = 15 * MAX_CELLS
+_FEW = 16  # touched vertices are forgotten one by one if at most one in so many was
 _HALF_STEP = 39  # bits of a cost below half a step
 _NEVER = 2 * INF - 1
 
@@ -47,12 +48,14 @@ class Queue(NamedTuple):
             first, the complement of the bucket's place; in a heap ``after`` is the place in it.
         heap: ENTRY, key and tie of the vertices in heap order, with room for one more; the cell is part of the tie.
         head: uint32, the first vertex of every bucket, NOBODY if it is empty; a ring, a power of two in size.
-        state: int64[4], see above.
+        touched: uint32, vertices whose g or rhs has been finite, as long as there is room.
+        state: int64[5], see above.
     """
 
     vertex: NDArray[np.record]
     heap: NDArray[np.record]
     head: NDArray[np.uint32]
+    touched: NDArray[np.uint32]
     state: NDArray[np.int64]
 
 
@@ -64,19 +67,23 @@ def make_queue(cells: int, order: int) -> Queue:
     unless it is infinite and not in the queue.
     """
     ring = 6 * cells if order == BUCKETS else 0
+    vertex = _aligned(cells)
+    vertex["g"] = vertex["rhs"] = INF
     return Queue(
-        vertex=_aligned(cells),
+        vertex=vertex,
         heap=np.empty(1 if order == BUCKETS else cells + 1, ENTRY),
         head=np.zeros(1 << ring.bit_length(), np.uint32),
-        state=np.array([order, 0, 0, 0]),
+        touched=np.empty(cells // _FEW, np.uint32),
+        state=np.array([order, 0, 0, 0, 0]),
     )
 
 
 def reset_queue(queue: Queue, terrain: Terrain, seed: int) -> None:
-    """Empty a queue for the cells of a map; seed 0 leaves the last ties to the order of the map."""
+    """Forget all values and take the cells of a map; seed 0 leaves the last ties to the order of the map."""
     clear(queue)
     queue.state[SALT] = seed & _CELL
-    queue.vertex["x"], queue.vertex["y"] = terrain.xy[::2], terrain.xy[1::2]
+    if queue.vertex["x"][-1] != terrain.xy[-2]:  # the last map had another width, or there was none
+        queue.vertex["x"], queue.vertex["y"] = terrain.xy[::2], terrain.xy[1::2]
 
 
 def _aligned(cells: int) -> NDArray[np.record]:
@@ -153,17 +160,34 @@ def change(queue, u, key, tie):
         settle(queue, np.int64(queue.vertex[u].after), key, tie)
 
 
+@kernel(inline=True)
+def touch(queue, u):
+    """Take note that a vertex gets its first value. One that loses all values and gets new ones is listed again."""
+    if queue.state[TOUCHED] < queue.touched.size:
+        queue.touched[queue.state[TOUCHED]] = u
+    queue.state[TOUCHED] += 1
+
+
 @kernel
 def clear(queue):
-    """Take all vertices out of the queue."""
-    state, ring = queue.state, queue.head.size - 1
+    """Take all vertices out of the queue and make all values infinite.
+
+    After a search of a small part of the map only that part is gone through. After others all is, in order, which is
+    the faster way to many vertices and brings them into the cache for the next search.
+    """
+    state, vertex, listed = queue.state, queue.vertex, queue.state[TOUCHED] <= queue.touched.size
     while state[ORDER] == BUCKETS and state[SIZE] > 0:
         u, lowest, _ = first(queue)
-        queue.head[lowest & ring] = NOBODY
+        queue.head[lowest & (queue.head.size - 1)] = NOBODY
         while u != NOBODY:
-            u = np.int64(queue.vertex[u].after)
+            u = np.int64(vertex[u].after)
             state[SIZE] -= 1
+    for k in range(state[TOUCHED] if listed else vertex.size):
+        u = np.int64(queue.touched[k]) if listed else k
+        vertex[u].g = INF
+        vertex[u].rhs = INF
     state[SIZE] = 0
+    state[TOUCHED] = 0
     state[LOWEST] = _NEVER
 
 

@@ -47,10 +47,19 @@ def forget_values(learned):
 
 
 @kernel(inline=True)
+def home_of(learned, cell):
+    """Return the first place where a cell may stand.
+
+    Four neighbours in a row have four places in a row: a lookahead then reads half as many cache lines of the table.
+    """
+    c = np.int64(cell)
+    return ((c >> 2) * 0x9E3779B1 >> 15 << 2 | c & 3) & (learned.state[PLACES] - 1)
+
+
+@kernel(inline=True)
 def place_of(learned, cell):
     """Return where the cell stands, or the empty place where it would."""
-    mask = learned.state[PLACES] - 1
-    k = (np.int64(cell) * 0x9E3779B1 >> 15) & mask
+    mask, k = learned.state[PLACES] - 1, home_of(learned, cell)
     while learned.cells[k] != EMPTY and learned.cells[k] != cell:
         k = (k + 1) & mask
     return k
@@ -74,7 +83,7 @@ def enlarge(learned):
 
 @kernel(inline=True)
 def hashed_value(learned, terrain, cell, t):
-    """Return the learned value of a cell, or its heuristic."""
+    """Return the learned value of a cell, or its heuristic, without the table of coordinates: see ``locate``."""
     k = place_of(learned, cell)
     if learned.cells[k] != EMPTY:
         return learned.values[k]
