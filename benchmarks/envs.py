@@ -9,9 +9,10 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import VectorEnv
-from measure import Row, alternate, arguments, at_most, digits, heading, print_rows, ratio
+from measure import Row, alternate, arguments, at_least, at_most, digits, heading, print_rows, ratio
 
-from rt_gym import Grid, load_map
+import agents
+from rt_gym import Grid, World, load_map, sample_problems
 
 STEPS = 20_000
 BATCHED_STEPS = 200_000  # over all episodes of a batch
@@ -20,6 +21,9 @@ ENDURANCE = 1_000_000
 EPISODES = 16  # of the endurance run
 SMALL = "rooms-64"  # in fog every episode has maps of its own: 16,384 of 512 x 512 would fill most machines
 SLACK = 1.0  # MB
+DECISIONS = 256  # episodes of a batch that controls its depth
+DEEPEST = 9  # of depths that are five on average
+MOVES = 50_000  # of LRTA* beside them
 MEMORY = Path("/proc/self/statm")
 
 random = np.random.default_rng(0)
@@ -66,10 +70,65 @@ def single(grid: Grid) -> list[Row]:
     ]
 
 
+def depth_control(grid: Grid) -> list[Row]:
+    """One environment that searches: at depth one, at depth five, and with five layers one by one."""
+    depth, deepen, cartpole = (gym.make(env_id, **more) for env_id, more in (
+        ("RTDepth-v0", {"map": grid}), ("RTDeepen-v0", {"map": grid}), ("CartPole-v1", {})
+    ))  # fmt: skip
+    ones, fives, layers = [0] * STEPS, [4] * STEPS, [1, 1, 1, 1, 0] * (STEPS // 5)
+    one, five, layered, theirs = (
+        seconds / STEPS
+        for seconds in alternate(
+            partial(drive, depth, ones),
+            partial(drive, depth, fives),
+            partial(drive, deepen, layers),
+            partial(drive, cartpole, random.integers(2, size=STEPS).tolist()),
+        )
+    )
+    return [
+        ratio("RTDepth-v0, a step at depth 1", one, "CartPole", theirs, 0.7),
+        ratio("  at depth 5", five, "CartPole", theirs),
+        ratio("RTDeepen-v0, a step, 5 layers", layered, "CartPole", theirs),
+    ]
+
+
+def decisions(grid: Grid) -> list[Row]:
+    """Batches that control their depth, beside LRTA* of the same mean depth inside a kernel."""
+    settings: dict[str, Any] = {"map": grid, "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
+    depth, deepen = batch("RTDepth-v0", DECISIONS, **settings), batch("RTDeepen-v0", DECISIONS, **settings)
+    steps = BATCHED_STEPS // DECISIONS
+    depths = random.integers(DEEPEST, size=(steps, DECISIONS))
+    layers = (random.random((steps, DECISIONS)) < 0.8).astype(np.int64)  # four of five: five layers on average
+    problem = sample_problems(grid, 1, low=100.0)[0]
+    agent, world = agents.make("lrta", depth=(DEEPEST + 1) // 2), World(problem)
+    agent.reset(world.view, 0)
+    ours, theirs, layered = alternate(
+        partial(drive_batch, depth, True, depths),
+        partial(wander, agent, world),
+        partial(drive_batch, deepen, True, layers),
+    )
+    name = f"{DECISIONS} episodes of {grid.width} x {grid.height}"
+    return [
+        at_least(f"RTDepth-v0, {name}", "depths 1 to 9", steps * DECISIONS / ours, 300_000, "decisions/s"),
+        ratio("  a decision", ours / steps / DECISIONS, "LRTA*(5)", theirs / MOVES),
+        Row(f"RTDeepen-v0, {name}", "five layers", f"{digits(steps * DECISIONS / layered)} steps/s"),
+    ]
+
+
+def wander(agent: Any, world: World) -> None:
+    """Walk so many moves of a trial, and of the next one where it ends."""
+    left = MOVES
+    while left > 0:
+        world.begin_trial()
+        agent.reset(world.view, 0)
+        agent.run_trial(world, left)
+        left -= world.view.moves
+
+
 def resets(grid: Grid) -> list[Row]:
     """Resets that choose from the prepared pool."""
-    ids = ("RTPath-v0", "RTPathFog-v0")
-    envs = [gym.make(env_id, map=grid, window=11) for env_id in ids]
+    ids = ("RTPath-v0", "RTPathFog-v0", "RTDepth-v0", "RTDeepen-v0")
+    envs = [gym.make(env_id, map=grid) for env_id in ids]
     times = alternate(*(partial(reset_often, env) for env in envs))
     return [
         at_most(f"{env_id}, a reset", "from its pool", seconds / RESETS * 1e6, 1000, "us")
@@ -116,17 +175,17 @@ def batched(env_id: str, count: int, grid: Grid, aim: float | None = None) -> li
     ]
 
 
-def endurance() -> list[Row]:
+def endurance(env_id: str) -> list[Row]:
     """A million steps of a batch whose episodes are short, and the memory of the process before and after."""
-    env = batch("RTPathFog-v0", EPISODES, map=SMALL, max_moves=100)
-    actions = random.integers(8, size=(1000, EPISODES))
+    env = batch(env_id, EPISODES, map=SMALL, max_moves=100)
+    actions = random.integers(env.single_action_space.n, size=(1000, EPISODES))
     rounds = ENDURANCE // len(actions)
     drive_batch(env, True, actions)
     before = megabytes()
     for _ in range(rounds):
         drive_batch(env, True, actions)
     after = megabytes()
-    what, detail = f"RTPathFog-v0, {ENDURANCE:,} steps of {EPISODES} episodes", f"{before:.1f} MB, then {after:.1f} MB"
+    what, detail = f"{env_id}, {ENDURANCE:,} steps of {EPISODES} episodes", f"{before:.1f} MB, then {after:.1f} MB"
     return [at_most(what, detail, after - before, SLACK, "MB more")]
 
 
@@ -138,8 +197,10 @@ def megabytes() -> float:
 def main() -> None:
     grid = load_map(arguments(__doc__).parse_args().map)
     heading(f"{__doc__} On {grid.name}.")
-    print_rows(endurance())  # first, while the process is small: memory that others left behind would hide a leak
-    print_rows(single(grid) + resets(grid))
+    # First, while the process is small: memory that others left behind would hide a leak.
+    print_rows(endurance("RTPathFog-v0") + endurance("RTDeepen-v0"))
+    print_rows(single(grid) + depth_control(grid) + resets(grid))
+    print_rows(decisions(grid))
     print_rows(
         batched("RTPath-v0", 1024, grid, 1.0)
         + batched("RTPathFog-v0", 1024, grid, 0.5)

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import rt_gym
+from rt_gym.envs.depth_settings import DepthSettings
 from rt_gym.envs.path import RTPathEnv
 from rt_gym.envs.path_vector import RTPathVectorEnv
-from rt_gym.envs.settings import PathSettings
+from rt_gym.envs.settings import PathSettings, Settings
+from rt_gym.situation import LAYERS, SITUATION
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]
@@ -95,7 +97,7 @@ class TestEnvironmentsPage:
 
     def test_the_arguments_and_their_defaults_are_those_of_the_code(self) -> None:
         table = first_columns(sections(sections(self.text, 2)["RTPath-v0"], 3)["Arguments"].split("A **generator**")[0])
-        assert table == defaults(RTPathEnv, PathSettings)
+        assert table == defaults(RTPathEnv, Settings, PathSettings)
 
     def test_so_are_those_of_the_batch(self) -> None:
         table = first_columns(sections(sections(self.text, 2)["RTPath-v0"], 3)["Vectorised environment"])
@@ -107,14 +109,29 @@ class TestEnvironmentsPage:
         table = first_columns(self.text)
         assert {name: table[name] for name in defaults(rt_gym.Budget)} == defaults(rt_gym.Budget)
 
-    def test_the_table_of_information_lists_every_key(self) -> None:
-        table = first_columns(sections(sections(self.text, 2)["RTPath-v0"], 3)["Information"])
-        env = gym.make("RTPath-v0", map="open-16", pool=1)
+    def test_depth_control_has_these_arguments_on_top(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTDepth-v0"], 3)["Arguments"])
+        assert table == defaults(DepthSettings)
+
+    @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTDepth-v0"])
+    def test_the_table_of_information_lists_every_key(self, env_id: str) -> None:
+        table = first_columns(sections(sections(self.text, 2)[env_id], 3)["Information"])
+        env = gym.make(env_id, map="open-16", pool=1)
         known = {"reset": env.reset(seed=0)[1], "step": env.step(0)[4]}
         for name, after in table.items():
             moments = list(known) if after == "both" else [after]
             assert all(name in known[moment] for moment in moments), name
         assert set(table) == set().union(*known.values())
+
+    def test_the_tables_of_features_name_them_in_their_order_and_parts(self) -> None:
+        pages = sections(self.text, 2)
+        tables = [sections(pages[env_id], 3)["Observation Space"] for env_id in ("RTDepth-v0", "RTDeepen-v0")]
+        rows = re.findall(r"^\| (\d+) \| `(\w+)` \| `(\w+)`:", "\n".join(tables), re.MULTILINE)
+        assert [int(index) for index, *_ in rows] == list(range(30))
+        assert tuple(name for *_, name in rows) == SITUATION + LAYERS
+        parts, _ = gym.make("RTDeepen-v0", map="open-16", pool=1, observation="dict").reset(seed=0)
+        assert [part for _, part, _ in rows] == [name for name, part in parts.items() for _ in part]
+        assert {*gym.make("RTDeepen-v0", map="open-16", pool=1).observation_space.high} == {np.float32(22)}
 
     def test_the_table_of_observations_has_the_bounds_of_the_space(self) -> None:
         table = sections(sections(self.text, 2)["RTPath-v0"], 3)["Observation Space"]

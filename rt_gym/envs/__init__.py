@@ -11,6 +11,8 @@ from rt_gym.world import View
 _TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "RTPath-v0": ("path:RTPathEnv", "path_vector:RTPathVectorEnv", {}),
     "RTPathFog-v0": ("path:RTPathEnv", "path_vector:RTPathVectorEnv", {"vision": 1}),
+    "RTDepth-v0": ("depth:RTDepthEnv", "depth_vector:RTDepthVectorEnv", {}),
+    "RTDeepen-v0": ("depth:RTDeepenEnv", "depth_vector:RTDeepenVectorEnv", {}),
 }
 
 

@@ -1,34 +1,17 @@
-"""One step of an episode as environments see it: move, reward, observation; for single and batched ones alike.
+"""One step of a path episode: the move, its reward, the observation; for single and batched environments alike.
 
 An observation is one row of float32: ``PARTS`` says what stands where. Coordinates and distances are divided by the
 longest side of any map of the environment, so that several maps share one space.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from rt_gym.budget import (
-    AT,
-    COUNT,
-    IDLE,
-    LIMIT,
-    MOVES,
-    OVERRUN,
-    OVERRUNS,
-    RAISES,
-    STAY,
-    STUCK,
-    UNLIMITED,
-    VERDICT,
-)
-from rt_gym.cost import STRAIGHT
+from rt_gym.budget import AT, COUNT, LIMIT, RAISES, UNLIMITED
+from rt_gym.envs.move import MOVED, PRICE, make_move
 from rt_gym.envs.window import write_window
 from rt_gym.features import FEATURES, begin_track, follow, write_features
-from rt_gym.grid import h0, locate
+from rt_gym.grid import locate
 from rt_gym.jit import kernel
-from rt_gym.world import walk
 
 # Where the parts of an observation begin; the window fills the rest.
 GOAL, POSITION, HISTORY, BUDGET, WINDOW = 0, 2, 4, 4 + len(FEATURES), 5 + len(FEATURES)
@@ -39,28 +22,9 @@ PARTS = {
     "budget": slice(BUDGET, WINDOW),
 }
 
-# Bits of what a step reports.
-TERMINATED, TRUNCATED, BLOCKED, OVERRAN, LOST = 1, 2, 4, 8, 16
-
-
-class Terms(NamedTuple):
-    """The settings of an environment, as kernels take them.
-
-    Attributes:
-        size: int64[3], radius of the window, number of its planes, the largest number of moves.
-        scale: float64[2], what coordinates and what counts of steps are multiplied by.
-        reward: float64[4], price per count, discount of the shaping (0 is none), cost of a straight and of a diagonal
-            step.
-    """
-
-    size: NDArray[np.int64]
-    scale: NDArray[np.float64]
-    reward: NDArray[np.float64]
-
-
-RADIUS, PLANES, MAX_MOVES = range(3)
+# Entries of Terms.size after MAX_MOVES: radius of the window, number of its planes; and of Terms.scale.
+RADIUS, PLANES = 1, 2
 PER_SIDE, PER_STEP = range(2)
-PRICE, DISCOUNT, STEP_COST = range(3)  # STEP_COST + 1 is the diagonal's
 
 
 @kernel(inline=True)
@@ -93,43 +57,18 @@ def begin_episode(terrain, sheets, trip, track, terms, t, out):
 
 @kernel(inline=True)
 def step_episode(truth, terrain, sheets, trip, track, terms, t, d, unit, out):
-    """Make one move, unless the agent has overrun its budget and may not idle; write the next observation.
+    """Make one move, or lose it to an overrun, and write the next observation.
 
     ``unit`` is what a reward of one is worth: 1, or one divided by the optimal cost.
 
     Returns:
-        The reward, and the bits TERMINATED, TRUNCATED, BLOCKED, OVERRAN, LOST (the agent knows no way to the goal).
+        The reward, and the bits of ``make_move``.
     """
-    meter, tally = trip.meter, trip.tally
-    s = meter[AT]
+    meter = trip.meter
     used = meter[meter[COUNT]]
-    flags = np.int64(0)
-    moves = True
-    if meter[VERDICT] == STUCK:
-        flags |= LOST | TRUNCATED
-    if used > meter[LIMIT] or meter[VERDICT] == OVERRUN:
-        flags |= OVERRAN
-        tally[OVERRUNS] += 1
-        moves = meter[IDLE] != 0
-        d = np.int64(STAY)
-    meter[VERDICT] = 0
     left = np.float32(1) if meter[LIMIT] == UNLIMITED else np.float32(max(1.0 - used / meter[LIMIT], 0.0))
-    if moves:
-        meter[AT] = walk(truth, terrain, trip, s, d)
-        follow(track, meter[AT], tally[RAISES])
-    else:
-        flags |= TRUNCATED
-    u = meter[AT]
-    if moves and d >= 0 and u == s:
-        flags |= BLOCKED
-    if u == t:
-        flags |= TERMINATED
-    elif tally[MOVES] >= terms.size[MAX_MOVES]:
-        flags |= TRUNCATED
-    prices = terms.reward
-    diagonal = np.int64((u != s) & (d >= 4))
-    reward = -(prices[STEP_COST + diagonal] + prices[PRICE] * used)
-    if prices[DISCOUNT] > 0:
-        reward += (h0(terrain, s, t) - prices[DISCOUNT] * h0(terrain, u, t)) / STRAIGHT
+    reward, flags = make_move(truth, terrain, trip, terms, t, d)
+    if flags & MOVED:
+        follow(track, meter[AT], trip.tally[RAISES])
     write_observation(terrain, sheets, trip, track, terms, t, left, out)
-    return reward * unit, flags
+    return (reward - terms.reward[PRICE] * used) * unit, flags

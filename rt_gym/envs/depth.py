@@ -1,0 +1,112 @@
+"""RTDepth-v0 and RTDeepen-v0: the agent is General LRTA*, and an action controls how deep it searches."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.budget import Trip
+from rt_gym.cost import to_floats
+from rt_gym.envs.depth_episode import Mind, begin_control, enlarged, make_mind, step_control
+from rt_gym.envs.depth_settings import DeepenSettings, DepthSettings
+from rt_gym.envs.move import FULL, MOVED, Terms
+from rt_gym.envs.single import GridEnv
+from rt_gym.features import Track
+from rt_gym.grid import Terrain, fill_h0
+from rt_gym.jit import kernel
+from rt_gym.search.deepening import Ladder
+from rt_gym.search.space import Space
+from rt_gym.search.values import EMPTY, PLACES, Learned
+from rt_gym.situation import Situation
+from rt_gym.world import Truth, World
+
+
+@kernel
+def reset_kernel(terrain, trip, mind, terms, t, out):
+    """Begin an episode in a world that has been set up."""
+    begin_control(terrain, trip, mind, terms, t, out)
+
+
+@kernel
+def step_kernel(
+    real, when, where, opens, schedule,
+    mask, free, known, xy, offset, cost, metric, rule,
+    meter, tally, plan, path, log, changed, clock,
+    cells, values, old_cells, old_values, table,
+    seat, cell, g, h, f, minus_g, parent, via, role, item, at, rank, random, state,
+    action, value, work, climbed,
+    trail, raised, steps, facts, marks, inputs, bill,
+    size, scale, reward,
+    t, chosen, unit, out,
+):  # fmt: skip
+    """Make one step. Arrays are passed one by one: as tuples the call would cost more than the step."""
+    truth = Truth(real, when, where, opens, schedule)
+    terrain = Terrain(mask, free, known, xy, offset, cost, metric, rule)
+    trip = Trip(meter, tally, plan, path, log, changed, clock)
+    mind = Mind(
+        Learned(cells, values, old_cells, old_values, table),
+        Space(seat, cell, g, h, f, minus_g, parent, via, role, item, at, rank, random, state),
+        Ladder(action, value, work, climbed),
+        Situation(Track(trail, raised, steps), facts, marks),
+        inputs,
+        bill,
+    )
+    return step_control(truth, terrain, trip, mind, Terms(size, scale, reward), t, chosen, unit, out)
+
+
+class RTDepthEnv(GridEnv):
+    """One step is one decision of General LRTA* and its move; action k is a lookahead of depth k + 1."""
+
+    make_settings = DepthSettings
+
+    def _prepare(self) -> None:
+        self._mind = make_mind(self.settings)
+
+    def _begin(self, world: World, out: NDArray[np.float32]) -> None:
+        world.view.painter = self._layers
+        self._list_arrays(world)
+        reset_kernel(world.terrain, world.trip, self._mind, self._terms, self._goal, out)
+
+    def _list_arrays(self, world: World) -> None:
+        mind, situation = self._mind, self._mind.situation
+        known = (*mind.learned, *mind.space, *mind.ladder)
+        self._arrays = (
+            *world._truth, *world.terrain, *world.trip,
+            *known, *situation.track, situation.facts, situation.marks, mind.inputs, mind.bill,
+            *self._terms,
+        )  # fmt: skip
+
+    def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
+        reward, flags, depth, expansions, scans = step_kernel(*self._arrays, self._goal, action, self._unit, out)
+        if flags & FULL and self._world is not None:
+            self._mind = self._mind._replace(learned=enlarged(self._mind.learned))
+            self._list_arrays(self._world)
+        info = {
+            "action_mask": np.ones(self.settings.actions, np.int8),
+            "moved": flags & MOVED != 0,
+            "depth": depth,
+            "expansions": expansions,
+            "scans": scans,
+        }
+        return reward, flags, info
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return that every action is possible, as sb3-contrib's masked learners ask for it."""
+        return np.ones(self.settings.actions, np.int8)
+
+    def _layers(self) -> dict[str, NDArray[Any]]:
+        """Return what can be drawn: how much was learned, and the expansions of the last search."""
+        view, learned = self.view, self._mind.learned
+        cells = learned.cells[: learned.state[PLACES]]
+        taken = np.flatnonzero(cells != EMPTY)
+        first = np.empty(view.terrain.free.size, np.int64)
+        fill_h0(view.terrain, view.goal_cell, first)
+        risen = np.zeros(first.size)
+        risen[cells[taken]] = to_floats(learned.values[taken]) - to_floats(first[cells[taken]])
+        return {"expanded": view.terrain.xy.reshape(-1, 2)[view.expanded], "h": view.inner(risen)}
+
+
+class RTDeepenEnv(RTDepthEnv):
+    """One step is one more layer of the lookahead, or the move that the layers so far decide."""
+
+    make_settings = DeepenSettings

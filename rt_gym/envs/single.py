@@ -1,0 +1,265 @@
+"""What the single environments share: choosing a problem, the world and its view, the clock, pictures, copies."""
+
+import operator
+import shutil
+import time
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.budget import OVERRUN, VERDICT, Budget
+from rt_gym.envs.move import LOST, OVERRAN, TERMINATED, TRUNCATED
+from rt_gym.envs.settings import Settings
+from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
+from rt_gym.grid import Grid
+from rt_gym.jit import kernel
+from rt_gym.problem import Problem
+from rt_gym.search.space import draw
+from rt_gym.world import View, World
+
+
+@kernel
+def pick(random, count):
+    """Return a random number below ``count``."""
+    return draw(random) % count
+
+
+def seeded(seed: int | None) -> NDArray[np.uint64]:
+    """Return the state of an episode's generator; the batched environments seed their episodes by the same rule."""
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+
+
+class GridEnv(gym.Env[Any, Any]):
+    """An episode on a grid with a metered compute budget per move. See docs/environments.md.
+
+    Args:
+        budget: the limit per move, a number of expansions or a Budget; None counts without a limit.
+        render_mode: ``"human"``, ``"rgb_array"``, ``"ansi"`` or None.
+        render_size: width and height of a frame in pixels.
+        zoom: draw this many cells around the agent; the whole map when None.
+        settings: everything else is described in ``rt_gym.envs.settings``.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 15}  # noqa: RUF012
+    make_settings: ClassVar[type[Settings]]
+    first_action: ClassVar[int] = 0
+    actions_also: ClassVar[str] = ""  # what a message about a wrong action says of the first
+
+    def __init__(
+        self,
+        budget: Budget | int | None = 1000,
+        render_mode: str | None = None,
+        render_size: tuple[int, int] = (640, 640),
+        zoom: int | None = None,
+        **settings: Any,
+    ) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise InputError(
+                f"render_mode must be one of {self.metadata['render_modes']} or None, not {quoted(render_mode)}"
+            )
+        self.settings: Any = self.make_settings(**settings)
+        self.budget = Budget.of(budget)
+        self.render_mode, self.render_size, self.zoom = render_mode, _size(render_size), zoom
+        if zoom is not None:
+            whole("zoom", zoom, 1)
+        self.action_space = self.settings.action_space()
+        self.observation_space = self.settings.observation_space()
+        self._terms = self.settings.terms()
+        self._random = seeded(None)
+        self._worlds: dict[Grid, World] = {}
+        self._world: World | None = None
+        self._window: Any = None
+        self._prepare()
+
+    # What the environments differ in
+
+    def _prepare(self) -> None:
+        """Make what is kept from episode to episode."""
+        raise NotImplementedError
+
+    def _begin(self, world: World, out: NDArray[np.float32]) -> None:
+        """Begin an episode in a world that has been set up, and write its first observation."""
+        raise NotImplementedError
+
+    def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
+        """Make one step and write the next observation; return the reward, the bits of ``make_move``, and the info."""
+        raise NotImplementedError
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
+        raise NotImplementedError
+
+    # Episodes
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: chooses the problem, and those of the episodes after it.
+            options: ``{"problem": Problem}`` or ``{"index": k}`` of the pool, or ``{"start": (x, y), "goal": (x, y)}``
+                on the first map or on ``{"map": k}``.
+        """
+        super().reset(seed=checked_seed(seed))
+        if seed is not None:
+            self._random = seeded(seed)
+        problem = self._choose({} if options is None else options)
+        world = self._enter(problem)
+        out = np.empty(self.settings.size, np.float32)
+        self._begin(world, out)
+        if self.render_mode == "human":
+            self.render()
+        info = {
+            "action_mask": self.action_masks(),
+            "position": problem.start,
+            "goal": problem.goal,
+            "map": problem.grid.name,
+            "optimal": problem.optimal,
+        }
+        self._returned = time.perf_counter()
+        return self.settings.named(out), info
+
+    def _enter(self, problem: Problem) -> World:
+        """Set up the world of a problem, in the arrays of an earlier episode on the same map where there was one."""
+        world = self._worlds.get(problem.grid)
+        if world is not None:
+            world.restart(problem)
+        else:
+            log, path = (0, 0) if self.render_mode is None else (1 << 16, self.settings.max_moves)
+            world = World(problem, self.budget, path, log)
+            if problem.grid in self.settings.grids:
+                self._worlds[problem.grid] = world
+        self._world = world
+        self._unit = self.settings.unit(world.problem)
+        self._goal = world.view.goal_cell
+        self._map = problem.grid.name
+        self._over = False
+        return world
+
+    def _choose(self, options: dict[str, Any]) -> Problem:
+        known = {"problem", "index", "map", "start", "goal"}
+        if not isinstance(options, dict) or not set(options) <= known:
+            raise InputError(f"options may hold {', '.join(sorted(known))}, not {quoted(options)}")
+        pool, grids = self.settings.pool, self.settings.grids
+        if "problem" in options:
+            return self._admitted(options["problem"])
+        if "index" in options:
+            return pool[_index("index", options["index"], len(pool))]
+        if ("start" in options) != ("goal" in options):
+            raise InputError("options must hold both start and goal, or none of them")
+        if "start" in options:
+            grid = grids[_index("map", options.get("map", 0), len(grids))]
+            return Problem(grid, options["start"], options["goal"], self.settings.vision, self.settings.changes)
+        if "map" in options:
+            grid = grids[_index("map", options["map"], len(grids))]
+            pool = [problem for problem in pool if problem.grid is grid]
+        return pool[int(pick(self._random, len(pool)))]
+
+    def _admitted(self, problem: Any) -> Problem:
+        if not isinstance(problem, Problem):
+            raise InputError(f"options['problem'] must be a Problem, not {quoted(problem)}")
+        first, grid = self.settings.grids[0], problem.grid
+        if (grid.connectivity, grid.cost) != (first.connectivity, first.cost):
+            raise InputError("options['problem'] has another connectivity or cost model than this environment")
+        if max(grid.width, grid.height) > self.settings.side or (problem.vision is not None and not self.settings.fog):
+            raise InputError("options['problem'] does not fit the observations: a larger map, or fog in a clear world")
+        return problem
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Make one step of the episode."""
+        if self._world is None or self._over:
+            raise gym.error.ResetNeeded("step was called before reset, or after the end of an episode")
+        chosen = self._whole(action)
+        late = self.budget.seconds is not None and time.perf_counter() - self._returned > self.budget.seconds
+        if late:
+            self._world.trip.meter[VERDICT] = OVERRUN
+        out = np.empty(self.settings.size, np.float32)
+        reward, flags, info = self._advance(chosen, out)
+        if flags & OVERRAN and self.budget.on_overrun == "raise":
+            excess = f"took more than {self.budget.seconds} seconds" if late else self._world.excess
+            raise BudgetExceeded(f"move {self.view.moves + 1} {excess}")
+        terminated, truncated = flags & TERMINATED != 0, flags & TRUNCATED != 0
+        self._over = terminated or truncated
+        info["overrun"] = flags & OVERRAN != 0
+        info["no_path"] = flags & LOST != 0
+        if self.render_mode == "human":
+            self.render()
+        self._returned = time.perf_counter()
+        return self.settings.named(out), reward, terminated, truncated, info
+
+    def _whole(self, action: Any) -> int:
+        actions = self.settings.actions
+        try:
+            value = operator.index(action)
+        except TypeError:
+            value = actions
+        if not self.first_action <= value < actions:
+            raise InputError(
+                f"action must be a whole number from 0 to {actions - 1}{self.actions_also}, not {quoted(action)}"
+            )
+        return value
+
+    @property
+    def view(self) -> View:
+        """What an agent may know of the current episode."""
+        if self._world is None:
+            raise gym.error.ResetNeeded("there is nothing to see before reset")
+        return self._world.view
+
+    # Pictures
+
+    def render(self) -> Any:
+        """Draw the current state with what the agent hands over: a frame, a text, or a window."""
+        if self.render_mode is None:
+            gym.logger.warn("render was called without a render_mode; give one to gym.make")
+            return None
+        from rt_gym import render
+
+        scene = self._scene()
+        if self.render_mode == "ansi":
+            columns, rows = shutil.get_terminal_size()
+            return render.text(scene, columns, rows - 1)
+        frame = render.frame(scene, self.render_size, self.zoom)
+        if self.render_mode == "rgb_array":
+            return frame
+        if self._window is None:
+            self._window = render.Window()
+        self._window.show(frame, scene.caption)
+        return None
+
+    def _scene(self) -> Any:
+        from rt_gym.render import Scene
+
+        view, moves = self.view, self.view.moves
+        return Scene(
+            passable=view.passable,
+            known=None if view.vision is None else view.known,
+            position=view.position,
+            start=view.start,
+            goal=view.goal,
+            trail=view.terrain.xy.reshape(-1, 2)[view.trip.path[: moves + 1]],
+            layers=view.painter() if view.painter else {},
+            caption=f"{self._map}  move {moves}",
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_window": None}  # a copy opens a window of its own
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+
+def _index(name: str, value: Any, count: int) -> int:
+    return whole(f"options[{name!r}]", value, 0, count - 1)
+
+
+def _size(render_size: Any) -> tuple[int, int]:
+    try:
+        width, height = render_size
+    except (TypeError, ValueError):
+        raise InputError(f"render_size must be a pair of numbers of pixels, not {quoted(render_size)}") from None
+    return whole("render_size", width, 16, 4096), whole("render_size", height, 16, 4096)

@@ -1,0 +1,189 @@
+"""What the batched environments share: seeds, autoreset, threads, and checks of what is handed in."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from rt_gym.budget import Budget
+from rt_gym.envs.settings import Settings
+from rt_gym.envs.single import seeded
+from rt_gym.envs.stack import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
+from rt_gym.errors import InputError, checked_seed, quoted, whole
+
+_MODES = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP,
+    AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: DISABLED,
+}
+
+
+class GridVectorEnv(VectorEnv[Any, Any, Any]):
+    """Batched episodes for policies.
+
+    Args:
+        num_envs: how many episodes run side by side.
+        autoreset_mode: when an ended episode is followed by the next.
+        render_mode: must be None; there is no picture of a thousand episodes.
+        max_episode_steps: another name for ``max_moves``, which Gymnasium uses.
+        threads: how many processor cores a step may use.
+        budget: the limit per move, a number of expansions or a Budget; None counts without a limit.
+        settings: everything else is described in ``rt_gym.envs.settings``.
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
+    make_settings: ClassVar[type[Settings]]
+    counts_moves: ClassVar[bool] = True  # whether a step is a move
+    _episodes: Any  # whatever else they are, they have ``random`` and ``over``
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        max_episode_steps: int | None = None,
+        threads: int = 1,
+        budget: Budget | int | None = 1000,
+        **settings: Any,
+    ) -> None:
+        if render_mode is not None:
+            raise InputError("a batched environment does not render; make a single one for that")
+        self.budget = Budget.of(budget)
+        if max_episode_steps is not None:
+            if not self.counts_moves:
+                raise InputError(
+                    "max_episode_steps must be None where a step need not be a move; give max_moves instead"
+                )
+            settings["max_moves"] = whole("max_episode_steps", max_episode_steps, 1)
+        self.num_envs = whole("num_envs", num_envs, 1, 1_000_000)
+        self.threads = min(whole("threads", threads, 1, 1024), self.num_envs)
+        self.settings: Any = self.make_settings(**settings)
+        self.render_mode = None
+        self.autoreset_mode = _mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_action_space = self.settings.action_space()
+        self.single_observation_space = self.settings.observation_space()
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._prepare()
+        self._begun = False
+
+    # What the environments differ in
+
+    def _prepare(self) -> None:
+        """Make the episodes and what they share."""
+        raise NotImplementedError
+
+    def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
+        """Begin the chosen episodes, write all observations, and return the information."""
+        raise NotImplementedError
+
+    def _advance(self, actions: NDArray[np.int64], mode: int, results: Results) -> dict[str, Any]:
+        """Make one step of every episode, write what it returns, and return the information."""
+        raise NotImplementedError
+
+    # Episodes
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin new episodes: all of them, or those of ``options["reset_mask"]``."""
+        chosen = self._chosen({} if options is None else options)
+        for i, one in enumerate(self._seeds(seed)):
+            if chosen[i] and (one is not None or not self._begun):
+                self._episodes.random[i] = seeded(checked_seed(one))[0]
+        results = make_results(self.num_envs, self.settings.size, last=False)
+        info = self._begin(chosen, results)
+        self._begun = True
+        return self.settings.named(results.observation), info
+
+    def _chosen(self, options: dict[str, Any]) -> NDArray[np.bool_]:
+        if not isinstance(options, dict) or not set(options) <= {"reset_mask"}:
+            raise InputError(f"options of a batched environment may hold reset_mask, not {quoted(options)}")
+        chosen = options.get("reset_mask", np.ones(self.num_envs, np.bool_))
+        if not isinstance(chosen, np.ndarray) or chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
+            raise InputError(
+                f"options['reset_mask'] must be an array of {self.num_envs} booleans, not {quoted(chosen)}"
+            )
+        if not self._begun and not chosen.all():
+            raise gym.error.ResetNeeded("the first reset must begin all episodes")
+        return chosen
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
+            if len(seed) != self.num_envs:
+                raise InputError(f"there must be one seed per episode, {self.num_envs}, not {len(seed)}")
+            return list(seed)
+        first = whole("seed", seed, 0)
+        return [first + i for i in range(self.num_envs)]
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Make one step of every episode."""
+        if not self._begun:
+            raise gym.error.ResetNeeded("step was called before reset")
+        mode = _MODES[self.autoreset_mode]
+        if mode == DISABLED and self._episodes.over.any():
+            raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
+        results = make_results(self.num_envs, self.settings.size, last=mode == SAME_STEP)
+        info = self._advance(self._whole(actions), mode, results)
+        if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
+            info |= self._final(results.last, over)
+        return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info
+
+    def _run(self, work: Any, *arguments: Any) -> None:
+        """Run a kernel over all episodes, cut into as many ranges as there are threads."""
+        cuts = [self.num_envs * k // self.threads for k in range(self.threads + 1)]
+        ranges = [(lane, *cut) for lane, cut in enumerate(pairwise(cuts))]
+        others = [_helpers().submit(work, *arguments, *part) for part in ranges[1:]]
+        work(*arguments, *ranges[0])
+        for other in others:
+            other.result()
+
+    def _whole(self, actions: Any) -> NDArray[np.int64]:
+        try:
+            array = np.asarray(actions)
+        except ValueError:
+            array = np.empty(0)
+        if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
+            raise InputError(f"actions must be {self.num_envs} whole numbers, not {quoted(actions)}")
+        chosen, count = array.astype(np.int64, copy=False), self.settings.actions
+        wrong = first_wrong(chosen, count)
+        if wrong >= 0:
+            raise InputError(
+                f"actions must lie from 0 to {count - 1}, not {quoted(array[wrong].item())} as for episode {wrong}"
+            )
+        return chosen
+
+    def _final(self, last: NDArray[np.float32], over: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the last observations of the episodes that have just ended, as Gymnasium's own batches do."""
+        final = np.empty(self.num_envs, object)
+        for i in np.flatnonzero(over):
+            final[i] = self.settings.named(last[i].copy())
+        return {"final_obs": final, "_final_obs": over}
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Return the threads that all batches of this process share."""
+    return ThreadPoolExecutor(thread_name_prefix="rt_gym")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has the pool but not its threads
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
+
+
+def _mode(value: Any) -> AutoresetMode:
+    try:
+        return AutoresetMode(value)
+    except ValueError:
+        known = ", ".join(mode.value for mode in AutoresetMode)
+        raise InputError(f"autoreset_mode must be one of {known}, not {quoted(value)}") from None
