@@ -15,7 +15,8 @@ from training.cli import app
 from training.commands import reproduce
 from training.compare import read_rows
 from training.experiments import dc_f5, ids, load
-from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Ground
+from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED
+from training.experiments.grounds import Ground
 from training.experiments.page import claims_table, render
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -27,13 +28,10 @@ runner = CliRunner()
 @pytest.fixture(autouse=True)
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only one experiment, on one small map in ``tmp_path / "maps"``, run in an empty folder beside it."""
-    small = replace(
-        load("dc-f5"),
-        grounds=(Ground("ours/rooms", 64, 64),),
-        problems=dict.fromkeys(SIZES, PROBLEMS),
-        optimal=(20, 40),
-        changes=("one thing",),
-    )
+    experiment = load("dc-f5")
+    problems = dict.fromkeys(SIZES, PROBLEMS)
+    part = replace(experiment.parts[0], grounds=(Ground("ours/rooms", 64, 64),), problems=problems, optimal=(20, 40))
+    small = replace(experiment, parts=(part,), changes=("one thing",))
     monkeypatch.setattr(dc_f5, "EXPERIMENT", small)
     monkeypatch.setattr(experiments, "_TABLE", {"dc-f5": "dc_f5"})
     monkeypatch.setattr(reproduce, "_PUBLIC", tmp_path / "nowhere")
@@ -61,14 +59,14 @@ def test_without_public_maps_generated_ones_are_taken_and_the_output_says_so() -
     result = run("dc-f5", "--json")
     assert result.exit_code == 0, result.output
     (document,) = json.loads(result.stdout)
-    assert [found["map"] for found in document["maps"]] == ["terrain-64x64-s0"]
+    assert [found["map"] for found in document["parts"][0]["maps"]] == ["terrain-64x64-s0"]
     assert not document["public_maps"]
     assert "nothing here speaks about the paper" in run("dc-f5").stdout
 
 
 def test_a_second_run_reads_the_jobs_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("all", "--maps", "../maps", "--json")
-    monkeypatch.setattr("training.compare.workers.run_job", None)
+    monkeypatch.setattr("training.compare.runs.run_job", None)
     second = run("all", "--maps", "../maps", "--json", "--size", "record")
     assert first.exit_code == second.exit_code == 0
     assert json.loads(first.stdout)[0]["tables"] == json.loads(second.stdout)[0]["tables"]
@@ -146,11 +144,12 @@ class TestTheRealOnes:
     def test_the_settings_of_an_experiment_are_complete(self, experiment_id: str) -> None:
         experiment = load(experiment_id)
         assert experiment.id == experiment_id
-        assert tuple(experiment.problems) == SIZES
-        counts = list(experiment.problems.values())
-        assert counts == sorted(counts)
-        contenders = [contender.entry for contender in experiment.contenders()]
-        assert len(contenders) == len(set(contenders)) > 0
+        for part in experiment.parts:
+            assert tuple(part.problems) == SIZES
+            counts = list(part.problems.values())
+            assert counts == sorted(counts)
+            contenders = [contender.entry for contender in part.contenders()]
+            assert len(contenders) == len(set(contenders)) > 0
 
     def test_the_page_is_what_its_documents_say(self) -> None:
         assert (DOCS / "results.md").read_text(encoding="utf-8") == render(DOCS)
@@ -160,9 +159,11 @@ class TestTheRealOnes:
         experiment = load(experiment_id)
         document = json.loads((DOCS / "results" / f"{experiment_id}.json").read_bytes())
         assert document["public_maps"]
-        assert [found["map"] for found in document["maps"]] == [ground.file for ground in experiment.grounds]
         assert document["seed"] == experiment.seed
-        assert document["problems_per_map"] == experiment.problems[document["size"]]
+        for found, part in zip(document["parts"], experiment.parts, strict=True):
+            assert found["name"] == part.name
+            assert [place["map"] for place in found["maps"]] == [ground.name for ground in part.grounds]
+            assert found["problems_per_map"] == part.problems[document["size"]]
         assert document["notes"] == list(experiment.notes)
         assert document["changes"] == list(experiment.changes)
         verdicts = [row[-1] for row in claims_table(document).rows]

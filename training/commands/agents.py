@@ -1,23 +1,38 @@
 """``rt-gym agents``: which algorithms there are, what they take, and where they come from."""
 
 import inspect
+import re
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from training.commands.terminal import AsJson, print_json, print_table
+from training.commands.terminal import AsJson, make_folder, print_json, print_table, progress
+
+_YEAR = re.compile(r"\b(19|20)\d\d\b")
+
+Docs = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Measure all agents on the same problems and write FOLDER/agents.md."),
+]
 
 
 def agents(
     agent: Annotated[str | None, typer.Argument(metavar="[ID]", help="Tell all about this one.")] = None,
     as_json: AsJson = False,
+    write_docs: Docs = None,
+    jobs: Annotated[int, typer.Option(min=-1, help="Processes for --write-docs; -1 for one per core.")] = -1,
 ) -> None:
     """List the agents, or tell all about one: citation, readings and parameters."""
     from agents import ids
 
-    entries = [_describe(name) for name in (ids() if agent is None else [agent])]
-    if as_json:
+    if agent and write_docs:
+        raise typer.BadParameter(f"the page is about all agents, not only {agent}", param_hint="--write-docs")
+    entries = [describe(name) for name in (ids() if agent is None else [agent])]
+    if write_docs:
+        _write_docs(write_docs, entries, jobs)
+    elif as_json:
         print_json(entries if agent is None else entries[0])
     elif agent is None:
         _print_all(entries)
@@ -25,17 +40,37 @@ def agents(
         _print_one(entries[0])
 
 
-def _describe(agent_id: str) -> dict[str, Any]:
+def describe(agent_id: str) -> dict[str, Any]:
+    """Return what an agent is: its parameters, bound, summary, source and documentation."""
     from agents import load, make, parameters
 
     kind = load(agent_id)
+    docs = _docs(kind)
     return {
         "id": agent_id,
         "parameters": parameters(agent_id),
         "bound": make(agent_id).bound,
-        "summary": _docs(kind)[0].splitlines()[0],
-        "documentation": "\n\n".join(_docs(kind)),
+        "summary": docs[0].splitlines()[0],
+        "source": _source(docs[0]),
+        "documentation": "\n\n".join(docs),
     }
+
+
+def _source(text: str) -> str | None:
+    """Return the paragraph after the first line if it cites something, which has a year."""
+    paragraph = " ".join([*text.split("\n\n"), ""][1].split())
+    return paragraph if _YEAR.search(paragraph) else None
+
+
+def _write_docs(folder: Path, entries: list[dict[str, Any]], jobs: int) -> None:
+    from training.compare import Workers, run_plan
+    from training.experiments.agents_page import common_plan, write_agents_page
+
+    make_folder(folder)
+    plan = common_plan(entry["id"] for entry in entries)
+    with progress("measuring", plan.runs) as advance:
+        rows, timings = run_plan(plan, workers=Workers(jobs), advance=advance)
+    typer.echo(str(write_agents_page(folder, entries, rows, timings)))
 
 
 def _docs(kind: type) -> list[str]:

@@ -35,7 +35,14 @@ Agents = Annotated[
 Against = Annotated[
     Path | None, typer.Option(help="An earlier results.csv: better, worse or the same? Exit code 1 if any is worse.")
 ]
-Changes = Annotated[Path | None, typer.Option(help="A .json or .csv file of map changes: rows of time, x, y, free.")]
+Changes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="bridge|door|blockers|FILE",
+        help="How the map changes: by a name, drawn for every problem that it fits, or as a .json or .csv file says in"
+        " rows of time, x, y, free.",
+    ),
+]
 MaxMoves = Annotated[int, typer.Option(min=1, max=10**8, help="The move cap of every trial; to meet it is to fail.")]
 Baseline = Annotated[
     str | None, typer.Option(metavar="ID[:NAME=VALUE]", help="Show paired differences to this one of the agents.")
@@ -69,13 +76,13 @@ def compare(
 
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
-    from training.compare import Draw, Question, Workers, find, read_changes, read_rows
+    from training.compare import Draw, Question, Workers, choose_changes, find, read_rows
     from training.specs import parse_range
 
     workers = Workers(jobs, backend, scheduler)
     former = read_rows(against) if against else None
     low, high = parse_range("--optimal", optimal) if optimal else (1.0, inf)
-    draw = Draw(problems, low, high, seed, vision, read_changes(changes) if changes else ())
+    draw = Draw(problems, low, high, seed, vision, choose_changes(changes))
     times = _times(budget, count, budget_ms, units, tick_ms)
     limits = budget or ("" if agent else _BUDGETS)
     runs = {"trials": _whole_or_word("--trials", trials), "max_moves": max_moves, "seed": seed}

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,6 +32,14 @@ def play(
     ] = None,
     seed: Seed = 0,
     vision: Annotated[int | None, typer.Option(min=1, help="See only so many cells far.")] = None,
+    changes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="bridge|door|blockers|FILE",
+            help="How the map changes under way: a wall closes, a wall opens, obstacles move, or as a .json or .csv"
+            " file says in rows of time, x, y, free.",
+        ),
+    ] = None,
     max_moves: Annotated[int, typer.Option(min=1, max=10_000_000, help="Give up after so many moves.")] = 10_000,
     window: Annotated[bool, typer.Option("--window", help="Open a window instead of drawing in the terminal.")] = False,
     step: Annotated[bool, typer.Option("--step", help="Stop at every move and say what was decided and why.")] = False,
@@ -53,7 +62,7 @@ def play(
 
     if step and as_json:
         raise InputError("--step tells a story and --json prints one document: only one of them can be had")
-    problem = _problem(map_name, start, goal, optimal, seed, vision)
+    problem = _changing(_problem(map_name, start, goal, optimal, seed, vision), changes, seed)
     agent_id, given = parse_agent(agent)
     player = agents.make(agent_id, budget=budget, **given)
     settings = settings_of(agent_id, player)
@@ -91,6 +100,15 @@ def _problem(
         raise InputError("--optimal chooses a start and a goal, but --start and --goal are given")
     positions = parse_position("--start", start), parse_position("--goal", goal)
     return Problem(load_map(map_name), *positions, vision)
+
+
+def _changing(problem: "Problem", changes: str | None, seed: int) -> "Problem":
+    """Return the problem on a map that changes as was asked for."""
+    from training.compare import changes_for, choose_changes
+
+    if changes is None:
+        return problem
+    return replace(problem, changes=changes_for(problem, choose_changes(changes), seed))
 
 
 def _screen(window: bool, step: bool, as_json: bool, zoom: int | None, size: tuple[int, int]) -> "Screen | None":
@@ -137,6 +155,7 @@ def _document(run: "Run") -> dict[str, Any]:
         "start": run.problem.start,
         "goal": run.problem.goal,
         "vision": run.problem.vision,
+        "changes": len(run.problem.changes or ()),
         "outcome": run.outcome,
         "cost": run.cost,
         "optimal": run.optimal,

@@ -8,8 +8,8 @@ import typer
 from training.commands.terminal import AsJson, make_folder, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from training.compare import Plan, Workers
-    from training.experiments.frame import Experiment
+    from training.compare import Contender, Plan, Workers
+    from training.experiments.frame import Experiment, Part
 
 _PUBLIC = Path(__file__).resolve().parents[3] / "shared" / "maps"  # a folder beside the repository
 
@@ -90,34 +90,55 @@ def _conduct(experiment: "Experiment", size: str, maps: Path | None, out: Path, 
     from training.experiments.evidence import Evidence
     from training.experiments.page import describe
 
-    plan = _plan(experiment, size, maps)
-    home = out / experiment.id
-    make_folder(home / size)
-    rows, timings = _run(plan, home, workers)
-    document = describe(experiment, plan, Evidence(rows, timings), size, maps is not None)
-    write_tables(home / size, plan.document() | {"found": document}, rows, timings)
+    home = out / experiment.id / size
+    make_folder(home)
+    plans = [_plan(experiment, part, size, maps, home, workers) for part in experiment.parts]
+    found = [_run(experiment, plan, out, workers) for plan in plans]
+    document = describe(experiment, plans, [Evidence(*each) for each in found], size, maps is not None)
+    settings = {"parts": [plan.document() for plan in plans], "found": document}
+    write_tables(home, settings, *([entry for each in column for entry in each] for column in zip(*found, strict=True)))
     return document
 
 
-def _plan(experiment: "Experiment", size: str, maps: Path | None) -> "Plan":
-    with progress(f"{experiment.id}: drawing problems", len(experiment.grounds)) as advance:
+def _plan(
+    experiment: "Experiment", part: "Part", size: str, maps: Path | None, home: Path, workers: "Workers"
+) -> "Plan":
+    total = sum(ground.count(part.problems[size]) for ground in part.grounds)
+    with progress(f"{experiment.id}: drawing problems", total) as advance:
         courses = []
-        for course in experiment.courses(size, maps):
+        for course in part.courses(size, maps, experiment.seed):
             courses.append(course)
             advance()
-    return experiment.plan(tuple(courses))
+    return part.plan(tuple(courses), experiment.seed, _teach(experiment, part, size, maps, home, workers))
 
 
-def _run(plan: "Plan", home: Path, workers: "Workers") -> Any:
-    """Run what is not on disk yet; Ctrl-C leaves what is finished."""
+def _teach(
+    experiment: "Experiment", part: "Part", size: str, maps: Path | None, home: Path, workers: "Workers"
+) -> "tuple[Contender, ...]":
+    """Train the policies that take part."""
+    if not part.lessons:
+        return ()
+    from training.experiments.lessons import teach
+
+    train, validation = part.school(size, maps, experiment.seed)
+    with progress(f"{experiment.id}: teaching", len(part.lessons)) as advance:
+        found = []
+        for contender in teach(part.lessons, train, validation, home / "policies", workers):
+            found.append(contender)
+            advance()
+    return tuple(found)
+
+
+def _run(experiment: "Experiment", plan: "Plan", out: Path, workers: "Workers") -> Any:
+    """Run what is not on disk yet, be it from another experiment; Ctrl-C leaves what is finished."""
     from rt_gym.files import shown
     from training.compare import run_plan
 
-    with progress(f"{home.name}: running", plan.runs) as advance:
+    with progress(f"{experiment.id}: running", plan.runs) as advance:
         try:
-            return run_plan(plan, home, workers, advance)
+            return run_plan(plan, out, workers, advance)
         except KeyboardInterrupt:
-            says = f"stopped: finished jobs are kept in {shown(home)}; the same command goes on from there"
+            says = f"stopped: finished jobs are kept in {shown(out)}; the same command goes on from there"
             typer.echo(says, err=True)
             raise typer.Exit(130) from None
 

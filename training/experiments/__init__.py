@@ -15,8 +15,18 @@ if TYPE_CHECKING:
 # id -> module, imported on demand
 _TABLE = {
     "tb-t1": "tb_t1",
+    "tb-f3": "tb_f3",
+    "tb-e1": "tb_e1",
+    "tb-e2": "tb_e2",
+    "dl-t1": "dl_t1",
+    "dl-f2": "dl_f2",
     "sg-f2": "sg_f2",
     "dc-f5": "dc_f5",
+    "dc-f5-learned": "dc_f5_learned",
+    "ls-f4": "ls_f4",
+    "ls-f4b": "ls_f4b",
+    "ls-t1": "ls_t1",
+    "ls-v6": "ls_v6",
 }
 
 

@@ -10,7 +10,8 @@ from training.compare import Allowance
 from training.compare.stats import Floats
 from training.compare.table import Table
 from training.experiments.evidence import Evidence, bootstrap, exactly, score_table, trend
-from training.experiments.frame import Claim, Experiment, Ground
+from training.experiments.frame import Claim, Experiment, Part
+from training.experiments.grounds import Ground
 
 DEPTHS = (*range(1, 15), 16, 20)
 BALLS = np.array([(2 * depth - 1) ** 2 for depth in DEPTHS])  # states that a lookahead expands in open terrain
@@ -72,14 +73,18 @@ EXPERIMENT = Experiment(
     title="Fixed lookahead depths: suboptimality over expansions per move",
     paper="Bulitko, Björnsson, Luštrek, Schaeffer, Sigmundarson, Dynamic Control in Path-Planning with Real-Time"
     " Heuristic Search, ICAPS 2007, Figure 5",
-    grounds=tuple(
-        Ground(f"wc3maps512/{name}", SIDE, SIDE, scaled=True)
-        for name in ("battleground", "blastedlands", "plunderisle")
+    parts=(
+        Part(
+            grounds=tuple(
+                Ground(f"wc3maps512/{name}", SIDE, SIDE, scaled=True)
+                for name in ("battleground", "blastedlands", "plunderisle")
+            ),
+            problems={"smoke": 10, "record": 100, "full": 100},
+            entrants=((f"lrta:depth={','.join(map(str, DEPTHS))}", Allowance.of(None)),),
+            optimal=(90, 100),
+        ),
     ),
-    problems={"smoke": 10, "record": 100, "full": 100},
-    optimal=(90, 100),
     seed=2007,
-    entrants=((f"lrta:depth={','.join(map(str, DEPTHS))}", Allowance.of(None)),),
     claims=_claims,
     tables=_tables,
     notes=(

@@ -12,8 +12,8 @@ from training.compare.stats import Floats, estimate, resampled_sums
 from training.compare.table import Table, digits, interval
 
 NO_LIMIT = "no limit"
-_COLUMNS = ["\nagent", "subopt.\nmean", "95 %\ninterval", "subopt.\nmedian"]
-_COLUMNS += ["exp.\nmean", "95 %\ninterval", "exp.\npooled", "worst\nmove", "\nsolved"]
+_COLUMNS = ["\nagent", "subopt.\nmean", "95 %\ninterval", "subopt.\nmedian", "exp.\nmean", "95 %\ninterval"]
+_COLUMNS += ["exp.\npooled", "worst\nmove", "\nsolved"]
 
 
 class Evidence:
@@ -82,10 +82,11 @@ def exactly(value: float) -> Estimate | None:
 
 def trend(columns: Iterable[Floats]) -> Estimate | None:
     """Return Spearman's rank correlation of the columns' means with the order of the columns; -1 if they only fall."""
-    return bootstrap(_spearman, *columns)
+    return bootstrap(spearman, *columns)
 
 
-def _spearman(*means: Floats) -> Floats:
+def spearman(*means: Floats) -> Floats:
+    """Return the same for every resampling of the means."""
     ranks = rankdata(np.stack(means, axis=1), axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
     order = np.arange(len(means)) - (len(means) - 1) / 2

@@ -5,17 +5,17 @@ is listed in its ``CHANGES``. A setting is never tuned until a claim holds: "doe
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
+from typing import Any
 
-from rt_gym import Grid, InputError, load_map, sample_problems
+from rt_gym import Grid, InputError, sample_problems
 from rt_gym.errors import quoted
-from rt_gym.files import shown
-from rt_gym.maps.generate import scale, terrain
 from training.compare import Allowance, Contender, Course, Estimate, Plan, Task, enlist_all
 from training.compare.table import Table
-from training.experiments.evidence import Evidence
+from training.experiments.grounds import Generated, Ground
+from training.experiments.lessons import Lesson
 
 SIZES = ("smoke", "record", "full")
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
@@ -64,89 +64,92 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Ground:
-    """A map of an experiment, from the public MovingAI sets.
+class Part:
+    """Runs that belong together: the same agents on the same problems under the same rules.
 
     Attributes:
-        file: where it lies in the folder of the sets, without its ending.
-        width, height: the size that it has here.
-        scaled: whether it has that size only after scaling by nearest neighbour.
-    """
-
-    file: str
-    width: int
-    height: int
-    scaled: bool = False
-
-    def load(self, maps: Path) -> Grid:
-        """Return the map from the folder of the sets.
-
-        Raises:
-            InputError: if it is not there, or is not of the size that the experiment was laid out for.
-        """
-        path = maps / f"{self.file}.map"
-        grid = load_map(path)
-        if self.scaled:
-            return scale(grid, self.width, self.height)
-        if (grid.width, grid.height) != (self.width, self.height):
-            says = f"is {grid.width} x {grid.height}, but the experiment takes a map of {self.width} x {self.height}"
-            raise InputError(f"{shown(path)}: {says}")
-        return grid
-
-    def stand_in(self, seed: int) -> Grid:
-        """Return a generated map of the same size."""
-        return terrain(self.width, self.height, seed)
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """The settings of one figure or table.
-
-    Attributes:
-        id: its name, a key of the table of experiments.
-        title: what it shows; paper: where it is published.
-        grounds: its maps.
-        problems: how many problems per map at each size; a larger size begins with the problems of the smaller one.
-        optimal: the range of their optimal costs.
-        seed: which problems.
+        grounds: the maps.
+        problems: how many problems per ground at each size; a larger size begins with the problems of the smaller one.
         entrants: agents as on the command line, sweeps and all, each with what it may compute for one move.
-        claims: what the paper says, set against the evidence.
-        tables: the numbers behind the claims.
-        notes: readings of the paper, and what differs from it here.
-        changes: what was changed after the first full run.
-        max_moves: the move cap of every run; to meet it is to fail.
+        optimal: the range of the problems' optimal costs.
+        name: what tables and notes call it, where an experiment has several.
+        vision: see ``rt_gym.Problem``.
+        rules: options of ``rt_gym.Grid``: connectivity, cost and corner.
+        trials: how many times each problem is solved, or ``"converge"``; the numbers of a run are its totals.
+        lessons: policies that are trained first and then take part, on the maps ``taught_on`` with prices chosen on
+            those ``chosen_on``; problems there are drawn with seeds of their own.
+        max_moves: the move cap of every trial; to meet it is to fail.
     """
 
-    id: str
-    title: str
-    paper: str
-    grounds: tuple[Ground, ...]
+    grounds: tuple[Ground | Generated, ...]
     problems: Mapping[str, int]
-    optimal: tuple[float, float]
-    seed: int
     entrants: tuple[tuple[str, Allowance], ...]
-    claims: Callable[[Evidence], list[Claim]]
-    tables: Callable[[Evidence], list[Table]]
-    notes: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
+    optimal: tuple[float, float] = (1, inf)
+    name: str = ""
+    vision: int | None = None
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    trials: int | str = 1
     max_moves: int = 10_000_000
+    lessons: tuple[Lesson, ...] = ()
+    taught_on: tuple[Ground, ...] = ()
+    chosen_on: tuple[Ground, ...] = ()
 
     def contenders(self) -> list[Contender]:
         """Return all agents with all their settings."""
         return [found for spec, allowance in self.entrants for found in enlist_all([spec], [allowance])]
 
-    def courses(self, size: str, maps: Path | None) -> Iterator[Course]:
+    def courses(self, size: str, maps: Path | None, seed: int) -> Iterator[Course]:
         """Yield the maps with their problems; without a folder of public maps, generated maps stand in for them.
 
         Raises:
             InputError: for a map that is missing or does not fit.
         """
-        for number, ground in enumerate(self.grounds):
-            grid = ground.stand_in(number) if maps is None else ground.load(maps)
-            drawn = sample_problems(grid, self.problems[size], *self.optimal, self.seed)
-            tasks = (Task(problem.start, problem.goal, problem.optimal_cost) for problem in drawn)
-            yield Course(grid.name, grid, tuple(tasks))
+        yield from self._courses(self.grounds, size, maps, seed)
 
-    def plan(self, courses: tuple[Course, ...]) -> Plan:
-        """Return all runs."""
-        return Plan(tuple(self.contenders()), courses, max_moves=self.max_moves, seed=self.seed)
+    def school(self, size: str, maps: Path | None, seed: int) -> Iterator[tuple[Course, ...]]:
+        """Yield the maps to learn on and those to choose on, with problems that no run is judged on."""
+        yield tuple(self._courses(self.taught_on, size, maps, seed + 1))
+        yield tuple(self._courses(self.chosen_on, size, maps, seed + 2))
+
+    def _courses(
+        self, grounds: tuple[Ground | Generated, ...], size: str, maps: Path | None, seed: int
+    ) -> Iterator[Course]:
+        for number, ground in enumerate(grounds):
+            dealt = ground.deal(self.problems[size], number, maps)
+            for shift, (grid, count) in enumerate(dealt):  # else all mazes would have the same start
+                yield self._course(grid.replace(**self.rules), count, seed + shift)
+
+    def _course(self, grid: Grid, count: int, seed: int) -> Course:
+        drawn = sample_problems(grid, count, *self.optimal, seed)
+        tasks = (Task(problem.start, problem.goal, problem.optimal_cost) for problem in drawn)
+        return Course(grid.name, grid, tuple(tasks), self.vision)
+
+    def plan(self, courses: tuple[Course, ...], seed: int, taught: tuple[Contender, ...] = ()) -> Plan:
+        """Return all runs, those of freshly taught policies last."""
+        return Plan((*self.contenders(), *taught), courses, self.trials, self.max_moves, seed)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One figure or table.
+
+    Attributes:
+        id: its name, a key of the table of experiments.
+        title: what it shows; paper: where it is published.
+        parts: what is run.
+        seed: which problems.
+        claims: what the paper says, set against the ``Evidence`` of every part.
+        tables: the numbers behind the claims, from the same.
+        notes: readings of the paper, and what differs from it here.
+        changes: what was changed after the first full run.
+    """
+
+    id: str
+    title: str
+    paper: str
+    parts: tuple[Part, ...]
+    seed: int
+    claims: Callable[..., list[Claim]]
+    tables: Callable[..., list[Table]]
+    notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()

@@ -1,6 +1,8 @@
 """What an experiment found, as one JSON document, and the page of results that is written from such documents."""
 
 import json
+from collections.abc import Sequence
+from itertools import islice
 from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,8 @@ from training.compare import Course, Estimate, Plan
 from training.compare.table import Table
 from training.experiments import ids
 from training.experiments.evidence import Evidence, with_interval
-from training.experiments.frame import Claim, Experiment, Ground
+from training.experiments.frame import Claim, Experiment, Part
+from training.experiments.grounds import Generated, Ground
 
 CLAIM_WORDS = 3  # columns of the claims that hold words
 STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
@@ -33,10 +36,10 @@ expansions over all moves. worst move: the most expansions for one move.
 """
 
 
-def describe(experiment: Experiment, plan: Plan, evidence: Evidence, size: str, public: bool) -> dict[str, Any]:
-    """Return what was run and found, as JSON takes it."""
-    low, high = experiment.optimal
-    places = zip(experiment.grounds, plan.courses, strict=True)
+def describe(
+    experiment: Experiment, plans: Sequence[Plan], evidence: Sequence[Evidence], size: str, public: bool
+) -> dict[str, Any]:
+    """Return what was run and found, as JSON takes it: a plan and its evidence for every part."""
     return {
         "id": experiment.id,
         "title": experiment.title,
@@ -44,29 +47,46 @@ def describe(experiment: Experiment, plan: Plan, evidence: Evidence, size: str, 
         "command": f"rt-gym reproduce {experiment.id} --size {size}" + " --maps DIR" * public,
         "size": size,
         "public_maps": public,
-        "maps": [_describe_map(ground, course, public) for ground, course in places],
-        "problems_per_map": experiment.problems[size],
-        "optimal": [low, high if isfinite(high) else None],
         "seed": experiment.seed,
-        "rules": _rules(plan.courses[0]),
-        "max_moves": experiment.max_moves,
-        "claims": [_describe_claim(claim) for claim in experiment.claims(evidence)],
-        "tables": [table._asdict() for table in experiment.tables(evidence)],
+        "parts": [_describe_part(*each, size, public) for each in zip(experiment.parts, plans, strict=True)],
+        "claims": [_describe_claim(claim) for claim in experiment.claims(*evidence)],
+        "tables": [table._asdict() for table in experiment.tables(*evidence)],
         "notes": list(experiment.notes) if public else [STAND_INS],
         "changes": list(experiment.changes),
-        **{name: plan.document()[name] for name in ("versions", "sources")},
+        "versions": plans[0].document()["versions"],
+        "sources": {agent: stamp for plan in plans for agent, stamp in plan.document()["sources"].items()},
     }
 
 
-def _describe_map(ground: Ground, course: Course, public: bool) -> dict[str, Any]:
-    grid = course.grid
-    size = {"width": grid.width, "height": grid.height, "free_cells": grid.free_cells}
-    return {"map": ground.file if public else course.name, **size, "scaled": ground.scaled and public}
+def _describe_part(part: Part, plan: Plan, size: str, public: bool) -> dict[str, Any]:
+    low, high = part.optimal
+    problems, courses = part.problems[size], iter(plan.courses)
+    dealt = [(ground, list(islice(courses, ground.count(problems)))) for ground in part.grounds]
+    return {
+        "name": part.name,
+        "maps": [_describe_map(ground, own, public) for ground, own in dealt],
+        "map_per_problem": all(isinstance(ground, Generated) for ground in part.grounds),
+        "problems_per_map": problems,
+        "problems_in_full": part.problems["full"],
+        "optimal": [low, _finite(high)],
+        "rules": _rules(plan),
+        "max_moves": part.max_moves,
+    }
 
 
-def _rules(course: Course) -> str:
+def _describe_map(ground: Ground | Generated, courses: Sequence[Course], public: bool) -> dict[str, Any]:
+    grid = courses[0].grid
+    free = round(sum(course.grid.free_cells for course in courses) / len(courses))
+    size = {"width": grid.width, "height": grid.height, "free_cells": free}
+    ours = isinstance(ground, Generated)
+    return {"map": ground.name if public or ours else grid.name, **size, "scaled": ground.scaled and public}
+
+
+def _rules(plan: Plan) -> str:
+    course = plan.courses[0]
     known = "known map" if course.vision is None else f"vision {course.vision}"
-    return f"{known}, {course.grid.connectivity} neighbours, {course.grid.cost} costs"
+    trials = {"1": "", "converge": ", until nothing more is learned"}.get(str(plan.trials), f", {plan.trials} trials")
+    return f"{known}, {course.grid.connectivity} neighbours, {course.grid.cost} costs{trials}"
 
 
 def _describe_claim(claim: Claim) -> dict[str, Any]:
@@ -101,13 +121,20 @@ def tables(document: dict[str, Any]) -> list[Table]:
 
 def remarks(document: dict[str, Any]) -> list[str]:
     """Return what is to be said about a document's runs: maps and problems, notes, later changes."""
-    maps = ", ".join(_map_text(found) for found in document["maps"])
-    low, high = document["optimal"]
-    span = f"optimal cost from {low:g}" + (f" to {high:g}" if high is not None else "")
-    drawn = f"{document['problems_per_map']} problems on each map, {span}, seed {document['seed']}"
-    rules = f"{document['rules']}, at most {document['max_moves']:,} moves"
+    parts = [text for part in document["parts"] for text in _part_remarks(part, document["seed"])]
     changes = [f"Changed after the first full run: {change}" for change in document["changes"]]
-    return [f"Maps: {maps}.", f"{drawn}; {rules}.", *document["notes"], *changes]
+    return [*parts, *document["notes"], *changes]
+
+
+def _part_remarks(part: dict[str, Any], seed: int) -> list[str]:
+    head = f"{part['name']}. " * bool(part["name"])
+    maps = ", ".join(_map_text(found) for found in part["maps"])
+    low, high = part["optimal"]
+    span = f"optimal cost from {low:g}" + (f" to {high:g}" if high is not None else "")
+    count, full = part["problems_per_map"], part["problems_in_full"]
+    problems = f"{count} problem{'s' * (count > 1)}" + " on each map" * (not part["map_per_problem"])
+    drawn = problems + f" (in full {full:,})" * (count < full) + f", {span}, seed {seed}"
+    return [f"{head}Maps: {maps}.", f"{head}{drawn}; {part['rules']}, at most {part['max_moves']:,} moves."]
 
 
 def _map_text(found: dict[str, Any]) -> str:
@@ -148,12 +175,13 @@ def _section(document: dict[str, Any]) -> str:
     head = f"## {document['id'].upper()}: {document['title']}\n\n{document['paper']}."
     command = f"```console\n{document['command']}\n```"
     notes = "\n".join(f"- {remark}" for remark in remarks(document))
-    numbers = [f"{table.title}:\n\n{_markdown(table)}" for table in tables(document)]
-    parts = [head, command, _markdown(claims_table(document), CLAIM_WORDS), *numbers, notes]
+    numbers = [f"{table.title}:\n\n{markdown(table)}" for table in tables(document)]
+    parts = [head, command, markdown(claims_table(document), CLAIM_WORDS), *numbers, notes]
     return "\n\n".join(part.replace("*", r"\*") for part in parts) + "\n"
 
 
-def _markdown(table: Table, words: int = 1) -> str:
+def markdown(table: Table, words: int = 1) -> str:
+    """Return a table whose first columns hold words and the others numbers, without its title."""
     columns = [" ".join(column.split()) for column in table.columns]
     rule = ["---"] * words + ["---:"] * (len(columns) - words)
     return "\n".join("| " + " | ".join(row) + " |" for row in (columns, rule, *table.rows))

@@ -7,7 +7,8 @@ from training.compare import Allowance
 from training.compare.stats import Floats
 from training.compare.table import Table
 from training.experiments.evidence import Evidence, exactly, mean, ratio, score_table, with_interval
-from training.experiments.frame import Claim, Experiment, Ground
+from training.experiments.frame import Claim, Experiment, Part
+from training.experiments.grounds import Ground
 
 SIDE = 171
 ASTAR, LRTA = "astar", "lrta depth=1"
@@ -73,20 +74,23 @@ EXPERIMENT = Experiment(
     id="sg-f2",
     title="A* and LRTA*: cost, first search and total time",
     paper="Hernández, Baier, Fast Subgoaling for Pathfinding via Real-Time Search, ICAPS 2011, Figure 2",
-    grounds=(
-        Ground("bg/AR0411SR", 232, 272),
-        Ground("bg/AR0701SR", 204, 235),
-        Ground("wc3maps512/battleground", SIDE, SIDE, scaled=True),
-        Ground("wc3maps512/blastedlands", SIDE, SIDE, scaled=True),
-        Ground("dao/lak304d", 193, 194),
-        Ground("dao/ost003d", 194, 194),
-        Ground("dao/den520d", 256, 257),
-        Ground("dao/brc202d", 530, 481),
+    parts=(
+        Part(
+            grounds=(
+                Ground("bg/AR0411SR", 232, 272),
+                Ground("bg/AR0701SR", 204, 235),
+                Ground("wc3maps512/battleground", SIDE, SIDE, scaled=True),
+                Ground("wc3maps512/blastedlands", SIDE, SIDE, scaled=True),
+                Ground("dao/lak304d", 193, 194),
+                Ground("dao/ost003d", 194, 194),
+                Ground("dao/den520d", 256, 257),
+                Ground("dao/brc202d", 530, 481),
+            ),
+            problems={"smoke": 10, "record": 500, "full": 500},
+            entrants=(("astar", Allowance.of(None)), ("lrta:depth=1", Allowance.of(None))),
+        ),
     ),
-    problems={"smoke": 10, "record": 500, "full": 500},
-    optimal=(1, float("inf")),
     seed=2011,
-    entrants=(("astar", Allowance.of(None)), ("lrta:depth=1", Allowance.of(None))),
     claims=_claims,
     tables=_tables,
     notes=(

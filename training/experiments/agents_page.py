@@ -1,0 +1,88 @@
+"""The page of agents: what each of them is, and what it does on one set of problems that all of them share."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rt_gym.files import atomic_write
+from training.compare import Allowance, Draw, Plan, Row, Score, Timing, enlist_all, find_courses, score_all
+from training.compare.table import Table, digits
+from training.experiments.evidence import with_interval
+from training.experiments.page import markdown
+
+PAGE = "agents.md"
+SPLIT, PER_MAP = "mixed-test", 8
+_STATIC_WORDS = 5
+_HEAD = """\
+# Agents
+
+Every agent by its id, for `agents.make`, `rt-gym compare` and all else. `rt-gym agents ID` shows its readings of the
+paper and what its parameters mean. This page is written by `rt-gym agents --write-docs docs`.
+
+bound: the most expansions for one move, with the parameters as shown."""
+_MEASURED = f"""\
+## Measured
+
+All agents with the parameters above, without a budget, on the same {{problems}} problems: the first {PER_MAP} on each
+of the {{maps}} maps of the split `{SPLIT}`, which they know. `rt-gym compare` sets agents against each other under equal
+budgets, on any maps.
+
+subopt.: cost over optimal cost. exp., scans: expansions and scans per move; mean: per problem, then over problems;
+pooled: all of them over all moves. worst move: the most expansions for one move. µs: microseconds per move, the median
+of all problems, on one core of the machine that wrote this page."""
+
+
+def common_plan(ids: Iterable[str]) -> Plan:
+    """Return all runs of agents, with their default parameters, on the common problems."""
+    courses = find_courses([SPLIT], Draw(PER_MAP))
+    return Plan(tuple(enlist_all(ids, [Allowance.of(None)])), tuple(courses))
+
+
+def write_agents_page(
+    folder: Path, entries: Sequence[dict[str, Any]], rows: Sequence[Row], timings: Sequence[Timing]
+) -> Path:
+    """Write the page of agents, from what describes them and from their runs on the common problems."""
+    places = {row.place for row in rows}
+    said = _MEASURED.format(problems=len(places), maps=len({place.map for place in places}))
+    parts = [_HEAD, static_part(entries), said, markdown(_measured_table(rows, timings)).replace("*", r"\*")]
+    atomic_write(folder / PAGE, ("\n\n".join(parts) + "\n").encode())
+    return folder / PAGE
+
+
+def static_part(entries: Iterable[dict[str, Any]]) -> str:
+    """Return the table of what agents are, as the page has it."""
+    columns = ["id", "what it does", "parameters", "bound", "source"]
+    lines = [
+        [
+            f"`{entry['id']}`",
+            entry["summary"],
+            " ".join(f"`{name}={value}`" for name, value in entry["parameters"].items()),
+            "none" if entry["bound"] is None else f"{entry['bound']:,}",
+            entry["source"] or "this project",
+        ]
+        for entry in entries
+    ]
+    return markdown(Table("Agents", columns, lines), _STATIC_WORDS).replace("*", r"\*")
+
+
+def _measured_table(rows: Sequence[Row], timings: Sequence[Timing]) -> Table:
+    columns = ["id", "subopt. mean", "95 % interval", "exp. mean", "exp. pooled", "scans pooled", "worst move", "µs"]
+    micros = _micros_per_move(rows, timings)
+    return Table("Measured", [*columns, "solved"], [_line(score, micros) for score in score_all(rows)])
+
+
+def _line(score: Score, micros: dict[str, float]) -> list[str]:
+    agent = score.entry.agent
+    numbers = score.expansions_mean.value, score.expansions_pooled.value, score.scans_pooled
+    solved = f"{score.problems - score.failed}/{score.problems}"
+    worst = f"{score.worst_move:,}"
+    return [f"`{agent}`", *with_interval(score.quality), *map(digits, numbers), worst, digits(micros[agent]), solved]
+
+
+def _micros_per_move(rows: Sequence[Row], timings: Sequence[Timing]) -> dict[str, float]:
+    """Return the median over problems: a run takes milliseconds, so that a mean would tell of the machine."""
+    found: dict[str, list[float]] = {}
+    for row, timing in zip(rows, timings, strict=True):
+        found.setdefault(row.entry.agent, []).append(1e6 * timing.seconds / max(1, row.result.moves))
+    return {agent: median(micros) for agent, micros in found.items()}
