@@ -17,6 +17,8 @@ from rt_gym.render import Scene
 from rt_gym.render.pane import make_pane
 from rt_gym.render.scene import GRID_LAYERS
 
+FRESH = 4  # moves for which a cell that has changed is marked, be it as at the start again
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -119,7 +121,23 @@ class Playback:
             trail=self.problem.grid.positions(self.world.trip.path[: moment.moves + 1]),
             layers=self._layers(moment),
             caption=caption,
+            changed=np.array(self._changed(moment.moves)),
         )
+
+    def _changed(self, moves: int) -> list[Position]:
+        """Return the cells that are not as they were at the start, as far as is known, and those changed just now."""
+        view, first = self.world.view, self.problem.grid.passable
+        found = []
+        for position, when in self._happened(moves).items():
+            x, y = position
+            if moves - when < FRESH or (view.known[y, x] and view.passable[y, x] != first[y, x]):
+                found.append(position)
+        return found
+
+    def _happened(self, moves: int) -> dict[Position, int]:
+        """Return the cells that have changed so far, each with the last time."""
+        due = (change for change in self.problem.changes or () if change.time <= moves)
+        return {change.position: change.time for change in due}
 
     def _layers(self, moment: Moment) -> dict[str, Any]:
         painter = self.world.view.painter

@@ -24,8 +24,8 @@ def text(scene: Scene, columns: int = 80, rows: int = 24, colour: bool = True) -
         columns: greatest length of a line.
         rows: greatest number of lines.
         colour: half blocks in 24-bit colours, two squares in each character, ``@`` for the agent and ``G`` for the
-            goal; otherwise plain letters: ``#`` wall, ``.`` free, ``?`` unknown, ``+`` expanded, ``o`` trail, and the
-            same two.
+            goal; otherwise plain letters: ``#`` wall, ``.`` free, ``?`` unknown, ``+`` expanded, ``*`` changed,
+            ``o`` trail, and the same two.
 
     Raises:
         InputError: without room for a single character.
@@ -43,9 +43,10 @@ def _letters(scene: Scene, columns: int, rows: int) -> list[str]:
     pane = _letter_pane(scene, columns, rows)
     canvas = np.where(wall_tiles(scene, pane) >= 0.5, "#", ".")
     canvas[fog_tiles(scene, pane)] = "?"
-    marks = [("+", scene.layers["expanded"]), ("o", scene.trail), ("G", [scene.goal]), ("@", [scene.position])]
+    marks = [("+", scene.layers["expanded"]), ("*", scene.changed), ("o", scene.trail)]
+    marks += [("G", np.array([scene.goal])), ("@", np.array([scene.position]))]
     for letter, positions in marks:
-        canvas[pane.index(np.asarray(positions))] = letter
+        canvas[pane.index(positions)] = letter
     return ["".join(line) for line in canvas]
 
 

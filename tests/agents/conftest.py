@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from rt_gym.budget import LEARNING_OPS, PLANS, RAISES
 
 Position = tuple[int, int]
 Settings = dict[str, Any]
+
+BY_LAYERS = str(Path(__file__).with_name("deepen.json"))  # a policy that is asked after every layer
 
 # With which settings an id is tested; with its defaults where nothing is said here.
 SETTINGS: dict[str, list[Settings]] = {
@@ -44,7 +47,7 @@ SETTINGS: dict[str, list[Settings]] = {
     "p-lrta": [{"queue": 0}, {"queue": 3}, {"queue": 40}],
     "tba": [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
     "dstar-lite": [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
-    "classifier-lrta": [{"policy": "tree"}, {"policy": "history", "max_branch": 3}, {"policy": "deepen", "d_max": 6}],
+    "classifier-lrta": [{"policy": "tree"}, {"policy": "history", "max_branch": 3}, {"policy": BY_LAYERS, "d_max": 6}],
     "oracle-lrta": [{"d_max": 1}, {"d_max": 5}],
     "rule-lrta": [
         {"rule": "update", "d_max": 5},

@@ -6,6 +6,7 @@ expansions, scans and learning operations of each move, and the learned values a
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ from rt_gym.budget import AT, EXPANSIONS, LEARNING_OPS, SCANS, STAY, adopt, must
 from rt_gym.search.lookahead import general_lrta
 
 Settings = dict[str, Any]
+
+BY_LAYERS = str(Path(__file__).with_name("deepen.json"))  # a policy that is asked after every layer
 
 # The reference of every id. It takes the agent's own parameters by their names, ``tie`` left out.
 REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
@@ -110,7 +113,7 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
     "dstar-lite": st.fixed_dictionaries({"queue": st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])}),
     "classifier-lrta": st.fixed_dictionaries(
         {
-            "policy": st.sampled_from(ready_made()),
+            "policy": st.sampled_from([*ready_made(), BY_LAYERS]),
             "d_max": st.one_of(st.none(), st.integers(1, 6)),
             "max_branch": st.one_of(st.none(), st.integers(1, 5)),
         }

@@ -209,7 +209,7 @@ class TestMoves:
 
     def test_other_seeds_sooner_or_later_give_another_path(self, agent_id: str, settings: Settings) -> None:
         # On open ground with four neighbours nearly every step is a tie of two equal ones.
-        problem = Problem(drawn(*["......"] * 6, connectivity=4), (0, 0), (5, 5))
+        problem = Problem(drawn(*["." * 16] * 16, connectivity=4), (0, 0), (15, 15))
         paths = {
             tuple(path_of(agents.run(agent_id, problem, seed=seed, tie="random", **settings))) for seed in range(12)
         }

@@ -11,7 +11,7 @@ Example:
 
 from training.compare.against import Verdict, judge
 from training.compare.calibrate import Calibration, late_ticks
-from training.compare.changes import read_changes
+from training.compare.changes import changes_for, choose_changes, read_changes
 from training.compare.contenders import Allowance, Contender, choose_baseline, enlist, enlist_all, portfolio
 from training.compare.courses import Course, Draw, Task, find_courses
 from training.compare.findings import Findings, Question, find
@@ -44,7 +44,9 @@ __all__ = [
     "Timing",
     "Verdict",
     "Workers",
+    "changes_for",
     "choose_baseline",
+    "choose_changes",
     "enlist",
     "enlist_all",
     "find",

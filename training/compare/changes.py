@@ -1,4 +1,4 @@
-"""Scheduled changes of a map, read from a file: rows of time, x, y, free."""
+"""Scheduled changes of a map: by name, or read from a file with rows of time, x, y, free."""
 
 import csv
 import io
@@ -6,12 +6,35 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rt_gym import Change, InputError
+from rt_gym import Change, InputError, Problem
+from rt_gym.changes import KINDS, scripted_changes
 from rt_gym.errors import quoted
 from rt_gym.files import read_bytes, shown
 
 _COLUMNS = ("time", "x", "y", "free")
 _FREE = {"0": False, "1": True, "false": False, "true": True}
+
+
+Changes = str | tuple[Change, ...]  # a name of rt_gym.changes, or a schedule
+
+
+def choose_changes(text: str | None) -> Changes:
+    """Return what was asked for on a command line: a name, or else the changes in a file; none for None.
+
+    Raises:
+        InputError: if it is no name, and no file of changes either.
+    """
+    if text is None or text in KINDS:
+        return text or ()
+    path = Path(text)
+    if not path.suffix and not path.exists():
+        raise InputError(f"there are no changes {quoted(text)}; known are {', '.join(KINDS)}, .json and .csv files")
+    return read_changes(path)
+
+
+def changes_for(problem: Problem, changes: Changes, seed: int) -> tuple[Change, ...]:
+    """Return the schedule for a problem: by name it is drawn for it, otherwise it is the same for all."""
+    return scripted_changes(problem, changes, seed) if isinstance(changes, str) else changes
 
 
 def read_changes(path: Path) -> tuple[Change, ...]:

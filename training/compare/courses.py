@@ -7,7 +7,7 @@ split (``rt_gym.splits``) stands for its maps and the problems that it fixes.
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from math import inf
@@ -21,6 +21,7 @@ from rt_gym.files import shown
 from rt_gym.grid import Position
 from rt_gym.maps import Scenario, names
 from training.bench import tolerance
+from training.compare.changes import Changes, changes_for
 
 _ENDINGS = (".map",), (".png", ".npy", ".npz", ".csv")
 
@@ -74,8 +75,9 @@ class Draw:
     Attributes:
         count: how many problems; from a scenario file at most so many.
         low, high: the range of optimal costs.
-        seed: for sampling, and for choosing from a scenario file.
-        vision, changes: see ``rt_gym.Problem``.
+        seed: for sampling, for choosing from a scenario file, and for changes by name.
+        vision: see ``rt_gym.Problem``.
+        changes: likewise, the same for all problems; or a name of ``rt_gym.changes``, drawn for each of them.
         rules: options of ``rt_gym.Grid``: connectivity, cost and corner.
     """
 
@@ -84,7 +86,7 @@ class Draw:
     high: float = inf
     seed: int = 0
     vision: int | None = None
-    changes: tuple[Change, ...] = ()
+    changes: Changes = ()
     rules: tuple[tuple[str, Any], ...] = ()
 
     def course(self, name: str, source: str) -> Course:
@@ -92,9 +94,30 @@ class Draw:
         if self.count < 1:
             raise InputError("a comparison needs at least one problem per map")
         grid, tasks = self._from_scenarios(Path(source)) if _is_scenario(source) else self._sampled(source)
-        course = Course(name, grid, tuple(tasks), self.vision, self.changes)
+        fixed = () if isinstance(self.changes, str) else self.changes
+        course = Course(name, grid, tuple(tasks), self.vision, fixed)
         course.problem(course.tasks[0])  # refuses changes that do not fit the map
         return course
+
+    def scripted(self, course: Course) -> Iterator[Course]:
+        """Yield a course as it is or, where changes go by name, one for every problem that they fit.
+
+        Raises:
+            InputError: if they fit none of its problems.
+        """
+        if not isinstance(self.changes, str):
+            yield course
+            return
+        refusals = 0
+        for number, task in enumerate(course.tasks):
+            try:
+                changes = changes_for(course.problem(task), self.changes, self.seed + number)
+            except InputError:
+                refusals += 1
+                if refusals == len(course.tasks):
+                    raise
+                continue
+            yield replace(course, tasks=(task,), changes=changes)
 
     def _sampled(self, source: str) -> tuple[Grid, Iterator[Task]]:
         grid = load_map(source, **dict(self.rules))
@@ -129,6 +152,8 @@ class Draw:
 def find_courses(sources: Iterable[str], draw: Draw) -> Iterator[Course]:
     """Yield the courses of maps given by name, file, folder or scenario file, in the order given.
 
+    Where changes go by name every problem is a course of its own, and those that they do not fit are left out.
+
     Raises:
         InputError: for a map that is unknown, given twice or cannot be read, a folder without maps, a scenario that
             does not fit its map, or when there are no problems.
@@ -140,10 +165,12 @@ def find_courses(sources: Iterable[str], draw: Draw) -> Iterator[Course]:
             raise InputError(f"map {shown(place)} is given twice")
     for place in places:
         if place in splits.names():
-            yield from _split_courses(place, draw)
-            continue
-        stem = _stem(place)
-        yield draw.course(shown(stem if stems[stem] == 1 else Path(place).as_posix()), place)
+            courses = _split_courses(place, draw)
+        else:
+            stem = _stem(place)
+            courses = iter([draw.course(shown(stem if stems[stem] == 1 else Path(place).as_posix()), place)])
+        for course in courses:
+            yield from draw.scripted(course)
 
 
 def _split_courses(name: str, draw: Draw) -> Iterator[Course]:
@@ -155,7 +182,7 @@ def _split_courses(name: str, draw: Draw) -> Iterator[Course]:
         own = [one for one in split.problems if one.grid is grid and draw.low <= (one.optimal or 0.0) <= draw.high]
         tasks = tuple(Task(one.start, one.goal, one.optimal_cost) for one in own[: draw.count])
         if tasks:
-            yield Course(grid.name, grid, tasks, draw.vision, draw.changes)
+            yield Course(grid.name, grid, tasks, draw.vision, () if isinstance(draw.changes, str) else draw.changes)
 
 
 def expand(source: str) -> list[str]:

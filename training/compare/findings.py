@@ -65,7 +65,7 @@ class Findings:
     @property
     def title(self) -> str:
         """What was compared, in a few words."""
-        names = [course.name for course in self.plan.courses]
+        names = list(dict.fromkeys(course.name for course in self.plan.courses))
         where = names[0] if len(names) == 1 else f"{len(names)} maps"
         count = sum(len(course.tasks) for course in self.plan.courses)
         return f"{count} problem{'s' * (count > 1)} on {where}"

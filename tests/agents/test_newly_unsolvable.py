@@ -1,0 +1,53 @@
+"""A goal that is out of reach, or becomes so on the way, ends a run and an episode for every agent."""
+
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+import agents
+import rt_gym
+from rt_gym import Grid, Problem
+
+Settings = dict[str, Any]
+
+# Those that search the whole map know that there is no path; the others walk on until their moves are used up.
+KNOWING = {"astar", "weighted-astar", "repeated-astar", "late-astar", "tba", "dstar-lite"}
+MOST = 60
+
+
+def closing(vision: int | None) -> Problem:
+    """A room with two exits to the goal's, which close when the agent has gone a few steps."""
+    rows = (".....#...", ".........", ".....#...", ".........", ".....#...")
+    grid = Grid([[letter == "." for letter in row] for row in rows])
+    return Problem(grid, (0, 2), (8, 2), vision, changes=[(2, (5, 1), False), (3, (5, 3), False)])
+
+
+@pytest.mark.parametrize("vision", [None, 1, 3])
+def test_a_map_that_closes_ends_a_run(agent_id: str, settings: Settings, vision: int | None) -> None:
+    run = agents.run(agent_id, closing(vision), max_moves=MOST, **settings)
+    assert run.outcome == ("no path" if agent_id in KNOWING else "out of moves")
+    assert (run.solved, run.suboptimality, run.overrun) == (False, None, False)
+    assert run.moves <= MOST
+
+
+@pytest.mark.parametrize("vision", [None, 1])
+def test_a_map_that_closes_truncates_an_episode(agent_id: str, settings: Settings, vision: int | None) -> None:
+    env = gym.make("RTPath-v0", problems=[closing(vision)], budget=None, max_moves=MOST)
+    env.reset(seed=0)
+    agent = agents.make(agent_id, **settings)
+    agent.reset(rt_gym.view(env), 0)
+    terminated = truncated = False
+    steps, info = 0, dict[str, Any]()
+    while not (terminated or truncated):
+        _, _, terminated, truncated, info = env.step(agent.act())
+        steps += 1
+    assert (terminated, truncated) == (False, True)
+    assert info["no_path"] == (agent_id in KNOWING)
+    assert steps <= MOST
+
+
+def test_a_goal_that_closes_itself_ends_a_run(agent_id: str, settings: Settings) -> None:
+    problem = Problem(Grid([[1] * 9] * 5), (0, 2), (8, 2), changes=[(2, (8, 2), False)])
+    run = agents.run(agent_id, problem, max_moves=MOST, **settings)
+    assert run.outcome == ("no path" if agent_id in KNOWING else "out of moves")
