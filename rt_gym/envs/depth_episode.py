@@ -176,7 +176,7 @@ def squash(row):
     """Replace every number by its logarithm, so that distances, counts and values have one scale."""
     for k in range(row.size):
         if row[k] != 0:
-            row[k] = np.copysign(np.log1p(abs(row[k])), row[k])
+            row[k] = np.copysign(np.log(np.float32(1) + abs(row[k])), row[k])
 
 
 @kernel(inline=True)

@@ -11,7 +11,8 @@ from rt_gym import Grid, Problem
 
 Settings = dict[str, Any]
 
-# Those that search the whole map know that there is no path; the others walk on until their moves are used up.
+# Those that search the whole map always find out. Others do where their lookahead happens to cover all they can reach,
+# and otherwise walk on until their moves are used up.
 KNOWING = {"astar", "weighted-astar", "repeated-astar", "late-astar", "tba", "dstar-lite"}
 MOST = 60
 
@@ -23,10 +24,14 @@ def closing(vision: int | None) -> Problem:
     return Problem(grid, (0, 2), (8, 2), vision, changes=[(2, (5, 1), False), (3, (5, 3), False)])
 
 
+def endings(agent_id: str) -> set[str]:
+    return {"no path"} if agent_id in KNOWING else {"no path", "out of moves"}
+
+
 @pytest.mark.parametrize("vision", [None, 1, 3])
 def test_a_map_that_closes_ends_a_run(agent_id: str, settings: Settings, vision: int | None) -> None:
     run = agents.run(agent_id, closing(vision), max_moves=MOST, **settings)
-    assert run.outcome == ("no path" if agent_id in KNOWING else "out of moves")
+    assert run.outcome in endings(agent_id)
     assert (run.solved, run.suboptimality, run.overrun) == (False, None, False)
     assert run.moves <= MOST
 
@@ -43,11 +48,11 @@ def test_a_map_that_closes_truncates_an_episode(agent_id: str, settings: Setting
         _, _, terminated, truncated, info = env.step(agent.act())
         steps += 1
     assert (terminated, truncated) == (False, True)
-    assert info["no_path"] == (agent_id in KNOWING)
     assert steps <= MOST
+    assert info["no_path"] or (agent_id not in KNOWING and steps == MOST)
 
 
 def test_a_goal_that_closes_itself_ends_a_run(agent_id: str, settings: Settings) -> None:
     problem = Problem(Grid([[1] * 9] * 5), (0, 2), (8, 2), changes=[(2, (8, 2), False)])
     run = agents.run(agent_id, problem, max_moves=MOST, **settings)
-    assert run.outcome == ("no path" if agent_id in KNOWING else "out of moves")
+    assert run.outcome in endings(agent_id)

@@ -8,7 +8,7 @@ import typer
 from training.commands.terminal import AsJson, make_folder, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from training.compare import Contender, Plan, Workers
+    from training.compare import Contender, Course, Plan, Workers
     from training.experiments.frame import Experiment, Part
 
 _PUBLIC = Path(__file__).resolve().parents[3] / "shared" / "maps"  # a folder beside the repository
@@ -90,9 +90,13 @@ def _conduct(experiment: "Experiment", size: str, maps: Path | None, out: Path, 
     from training.experiments.evidence import Evidence
     from training.experiments.page import describe
 
+    drawn = [_draw(experiment, part, size, maps) for part in experiment.parts]
     home = out / experiment.id / size
     make_folder(home)
-    plans = [_plan(experiment, part, size, maps, home, workers) for part in experiment.parts]
+    plans = [
+        part.plan(courses, experiment.seed, _teach(experiment, part, size, maps, home, workers))
+        for part, courses in zip(experiment.parts, drawn, strict=True)
+    ]
     found = [_run(experiment, plan, out, workers) for plan in plans]
     document = describe(experiment, plans, [Evidence(*each) for each in found], size, maps is not None)
     settings = {"parts": [plan.document() for plan in plans], "found": document}
@@ -100,16 +104,14 @@ def _conduct(experiment: "Experiment", size: str, maps: Path | None, out: Path, 
     return document
 
 
-def _plan(
-    experiment: "Experiment", part: "Part", size: str, maps: Path | None, home: Path, workers: "Workers"
-) -> "Plan":
+def _draw(experiment: "Experiment", part: "Part", size: str, maps: Path | None) -> "tuple[Course, ...]":
     total = sum(ground.count(part.problems[size]) for ground in part.grounds)
     with progress(f"{experiment.id}: drawing problems", total) as advance:
         courses = []
         for course in part.courses(size, maps, experiment.seed):
             courses.append(course)
             advance()
-    return part.plan(tuple(courses), experiment.seed, _teach(experiment, part, size, maps, home, workers))
+    return tuple(courses)
 
 
 def _teach(

@@ -25,8 +25,8 @@ _MEASURED = f"""\
 ## Measured
 
 All agents with the parameters above, without a budget, on the same {{problems}} problems: the first {PER_MAP} on each
-of the {{maps}} maps of the split `{SPLIT}`, which they know. `rt-gym compare` sets agents against each other under equal
-budgets, on any maps.
+of the {{maps}} maps of the split `{SPLIT}`, which they know. `rt-gym compare` sets agents against each other under
+equal budgets, on any maps.
 
 subopt.: cost over optimal cost. exp., scans: expansions and scans per move; mean: per problem, then over problems;
 pooled: all of them over all moves. worst move: the most expansions for one move. µs: microseconds per move, the median
