@@ -117,16 +117,17 @@ class ClassifierLRTA(DepthControl):
         max_branch: int | None = None,
         tie: str = "first",
     ) -> None:
-        self.policy = load_policy(policy)
-        cap = self.policy.d_max if d_max is None else whole("d_max", d_max, 1, MAX_DEPTH)
-        super().__init__(min(cap, self.policy.d_max), self.policy.history, tie)
-        self.branch = self.policy.branch
+        self.policy, self.max_branch = policy, max_branch
+        self.trained = load_policy(policy)
+        cap = self.trained.d_max if d_max is None else whole("d_max", d_max, 1, MAX_DEPTH)
+        super().__init__(min(cap, self.trained.d_max), self.trained.history, tie)
+        self.branch = self.trained.branch
         if max_branch is not None:
             self.branch = min(self.branch, whole("max_branch", max_branch, 1, 10_000))
 
     def make_memory(self, view: View) -> ClassifierMemory:
         """Return the memory for maps of this size and kind."""
-        policy = self.policy
+        policy = self.trained
         rich = any(name not in FEATURES for name in policy.features)
         return ClassifierMemory(
             control=super().make_memory(view),

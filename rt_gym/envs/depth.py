@@ -22,12 +22,6 @@ from rt_gym.world import Truth, World
 
 
 @kernel
-def reset_kernel(terrain, trip, mind, terms, t, out):
-    """Begin an episode in a world that has been set up."""
-    begin_control(terrain, trip, mind, terms, t, out)
-
-
-@kernel
 def step_kernel(
     real, when, where, opens, schedule,
     mask, free, known, xy, offset, cost, metric, rule,
@@ -65,7 +59,7 @@ class RTDepthEnv(GridEnv):
     def _begin(self, world: World, out: NDArray[np.float32]) -> None:
         world.view.painter = self._layers
         self._list_arrays(world)
-        reset_kernel(world.terrain, world.trip, self._mind, self._terms, self._goal, out)
+        begin_control(world.terrain, world.trip, self._mind, self._terms, self._goal, out)
 
     def _list_arrays(self, world: World) -> None:
         mind, situation = self._mind, self._mind.situation

@@ -68,7 +68,7 @@ class Mind(NamedTuple):
     bill: NDArray[np.int64]
 
 
-@kernel(inline=True)
+@kernel
 def begin_control(terrain, trip, mind, terms, t, out):
     """Begin an episode in a world that has been set up, and write its first observation."""
     forget_values(mind.learned)
@@ -141,7 +141,7 @@ def open_layer(terrain, trip, mind, t):
         adopt(trip, result)
 
 
-@kernel(inline=True)
+@kernel
 def arrive(terrain, trip, mind, terms, t, out):
     """Look around where the agent stands now, open the first layer if there are layers, and write the observation."""
     s, inputs = trip.meter[AT], mind.inputs

@@ -82,7 +82,7 @@ def test_the_portfolio_has_all_agents_that_a_budget_is_enough_for(monkeypatch: p
 @pytest.mark.parametrize(
     ("spec", "part"),
     [
-        ("lrtb", "did you mean lrta"),
+        ("lss-lrt", "did you mean lss-lrta"),
         ("lrta:width=3", "no parameter 'width'; its parameters are depth, tie"),
         ("lrta:depth=0", "depth must be a whole number"),
         ("lrta:depth=deep", "depth must be a whole number"),
