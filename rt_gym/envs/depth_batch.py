@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rt_gym.budget import AT, COUNT, IDLE, LIMIT, OVERRUNS, UNLIMITED, Budget, Trip
 from rt_gym.envs.depth_episode import DEEPEN, LAYERED, Mind, begin_control, step_control, write_row
-from rt_gym.envs.prefetch import prefetch, prefetch_ball
+from rt_gym.envs.prefetch import prefetch_ball
 from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
 from rt_gym.features import Track
 from rt_gym.jit import kernel
@@ -89,18 +89,6 @@ def ask_for(maps, problems, episodes, lane, i, depth):
     terrain, mind = cut_out(maps, problems.map[episodes.problem[i]]), mind_of(episodes.minds, False, lane, i)
     s = episodes.trips.meter[i, AT]
     prefetch_ball(terrain.mask, mind.space.seat, mind.learned, terrain.offset[1], s, depth)
-    situation = mind.situation
-    prefetch(situation.track.cells, 0)
-    prefetch(situation.track.cells, 16)
-    prefetch(situation.track.state, 0)
-    prefetch(situation.facts, 0)
-    prefetch(situation.marks, 0)
-    prefetch(mind.inputs, 0)
-    prefetch(mind.inputs, 16)
-    prefetch(mind.bill, 0)
-    prefetch(episodes.trips.tally[i], 0)
-    prefetch(episodes.trips.tally[i], 8)
-    prefetch(episodes.trips.plan[i], 0)
 
 
 @kernel
@@ -120,11 +108,12 @@ def start(maps, problems, episodes, terms, lane, i, out):
 @kernel
 def start_all(maps, problems, episodes, terms, chosen, out):
     """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    lane = np.int64(0)
     for i in range(chosen.size):
         if chosen[i]:
-            start(maps, problems, episodes, terms, 0, i, out)
+            start(maps, problems, episodes, terms, lane, i, out)
         else:
-            write_row(mind_of(episodes.minds, terms.size[LAYERED] != 0, 0, i), terms, out[i])
+            write_row(mind_of(episodes.minds, terms.size[LAYERED] != 0, lane, i), terms, out[i])
 
 
 @kernel

@@ -90,6 +90,7 @@ class TestWalks:
         assert sum(step[4]["scans"] for step in walked) == run.scans
         assert sum(step[1] for step in walked) == pytest.approx(-run.cost - 0.5 * run.expansions)
 
+    @pytest.mark.plain
     @given(known_problems(), st.integers(1, 5), st.sampled_from(IDS))
     @settings(max_examples=100)
     def test_so_it_does_on_random_grids(self, problem: Problem, depth: int, env_id: str) -> None:
@@ -143,6 +144,7 @@ class TestWalks:
 
 
 class TestObservations:
+    @pytest.mark.plain
     @given(known_problems(), st.sampled_from(["rich", "paper"]), st.sampled_from([2, 20]), st.data())
     @settings(max_examples=60)
     def test_every_number_is_the_logarithm_of_a_feature(

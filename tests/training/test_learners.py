@@ -26,7 +26,7 @@ from training.learners import (
 )
 from training.validation import cross_validate, document, importances, learning_curve, predict_depths
 
-RECIPE = Recipe(min_leaf=20, trees=25, features="rich")
+RECIPE = Recipe(min_leaf=20, trees=25, features="rich", price=0.02)
 
 
 @pytest.fixture(scope="module")
