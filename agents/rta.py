@@ -8,7 +8,7 @@ Deviations and readings:
   all first steps. A lookahead of its own below each neighbour, one layer shallower, would be another reading for
   graphs; on trees, of which Korf writes, the two are one.
 - Where another first step is as good, the two values are equal without a second look. States that are read again are
-  scans, no expansions.
+  scans, no expansions; they make a move take two to three times as long as LRTA*'s.
 - A state with no other way out gets an infinite value: it is closed for good. Paths are not looked for behind it, so on
   a map that opens again the agent may say too early that there is none.
 - A value is never lowered (``max``), nor is it ever less than the best one. With path-max that keeps the agent from
