@@ -7,6 +7,8 @@ Readings:
 - Those of the selection of the learning space are listed in ``rt_gym.search.propagation``.
 - The successors of the current state are read once to test it, which is the expansion, and once more to choose the move
   if something was learned in between.
+- A learning operation takes about four times as long as in LRTA*(k), whose queue is a list: this one is a heap, and
+  every state has been tested before it enters.
 """
 
 from typing import Any, NamedTuple
