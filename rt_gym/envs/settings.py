@@ -1,5 +1,6 @@
 """The arguments that single and batched environments share, checked once."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from numbers import Real
@@ -19,7 +20,7 @@ from rt_gym.errors import InputError, quoted, whole
 from rt_gym.problem import Problem, listed
 
 
-class Settings:
+class Settings(ABC):
     """What every environment is made of; subclasses add what is observed and how many actions there are.
 
     Args:
@@ -69,23 +70,23 @@ class Settings:
         self.fog = any(problem.vision is not None for problem in self.pool)
         self.side = max(max(grid.width, grid.height) for grid in self.grids)
 
-    @cached_property
+    @property
+    @abstractmethod
     def parts(self) -> dict[str, slice]:
         """Where the named parts of an observation stand in the flat vector."""
-        raise NotImplementedError
 
     @cached_property
     def size(self) -> int:
         """The length of an observation."""
         return max(part.stop for part in self.parts.values())
 
+    @abstractmethod
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the least and the largest that an observation can hold."""
-        raise NotImplementedError
 
+    @abstractmethod
     def terms(self) -> Terms:
         """Return the settings as kernels take them."""
-        raise NotImplementedError
 
     def action_space(self) -> spaces.Discrete:
         """Return the space of actions."""

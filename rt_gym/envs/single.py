@@ -3,6 +3,7 @@
 import operator
 import shutil
 import time
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -31,7 +32,7 @@ def seeded(seed: int | None) -> NDArray[np.uint64]:
     return np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
 
 
-class GridEnv(gym.Env[Any, Any]):
+class GridEnv(gym.Env[Any, Any], ABC):
     """An episode on a grid with a metered compute budget per move. See docs/environments.md.
 
     Args:
@@ -75,21 +76,21 @@ class GridEnv(gym.Env[Any, Any]):
 
     # What the environments differ in
 
+    @abstractmethod
     def _prepare(self) -> None:
         """Make what is kept from episode to episode."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _begin(self, world: World, out: NDArray[np.float32]) -> None:
         """Begin an episode in a world that has been set up, and write its first observation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
         """Make one step and write the next observation; return the reward, the bits of ``make_move``, and the info."""
-        raise NotImplementedError
 
+    @abstractmethod
     def action_masks(self) -> NDArray[np.int8]:
         """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
-        raise NotImplementedError
 
     # Episodes
 

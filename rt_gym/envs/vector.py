@@ -1,6 +1,7 @@
 """What the batched environments share: seeds, autoreset, threads, and checks of what is handed in."""
 
 import os
+from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -25,7 +26,7 @@ _MODES = {
 }
 
 
-class GridVectorEnv(VectorEnv[Any, Any, Any]):
+class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
     """Batched episodes for policies.
 
     Args:
@@ -77,17 +78,17 @@ class GridVectorEnv(VectorEnv[Any, Any, Any]):
 
     # What the environments differ in
 
+    @abstractmethod
     def _prepare(self) -> None:
         """Make the episodes and what they share."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
         """Begin the chosen episodes, write all observations, and return the information."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _advance(self, actions: NDArray[np.int64], mode: int, results: Results) -> dict[str, Any]:
         """Make one step of every episode, write what it returns, and return the information."""
-        raise NotImplementedError
 
     # Episodes
 
