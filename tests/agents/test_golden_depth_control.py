@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import agents
-from rt_gym import Grid, Problem, World
+from reference.small_maps import ALONG_THE_HORSESHOE as WAY
+from reference.small_maps import HOOK, HORSESHOE, ROUND_THE_HOOK
+from rt_gym import Problem, World
 from rt_gym.cost import encode
 
 pytestmark = pytest.mark.plain
@@ -19,24 +21,11 @@ Position = tuple[int, int]
 Values = dict[Position, tuple[int, int]]  # a value as its numbers of straight and diagonal steps
 
 
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
-
-# A wall from above; 8 neighbours, and no diagonal step past its lower end (2,1). The way round is 6 straight steps.
-# h0:  (0,0) 3    (1,0) 2     wall       (3,0) 0
-#      (0,1) 2+r  (1,1) 1+r   wall       (3,1) 1
-#      (0,2) 1+2r (1,2) 2r    (2,2) 1+r  (3,2) 2
-HOOK = Problem(drawn("..#.", "..#.", "...."), (1, 0), (3, 0))
-ROUND_THE_HOOK = [(1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0)]
-
 # A corridor bent twice, the goal next to its dead end; 4 neighbours. One way of 10 steps. P0 .. P10 are its cells in
 # this order, P0 the dead end and P10 the goal.
 # h0:  P4 6  P5 5  P6 4  P7 3  P8 2
 #      P3 5                    P9 1
 #      P2 4  P1 3  P0 2        P10 0
-HORSESHOE = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2))
-WAY = [(2, 2), (1, 2), (0, 2), (0, 1), (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2)]
 P0, P1, P2, P3 = WAY[:4]
 
 

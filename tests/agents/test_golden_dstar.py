@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import pytest
 
 import agents
-from rt_gym import Grid, Problem, World
+from reference.small_maps import ALONG_THE_HORSESHOE, HOOK, ROUND_THE_HOOK, drawn
+from rt_gym import Problem, World
 
 pytestmark = pytest.mark.plain
 
@@ -20,16 +21,8 @@ Position = tuple[int, int]
 QUEUES = ("buckets", "heap-larger-g", "heap-smaller-g")
 
 
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
-
-HOOK = Problem(drawn("..#.", "..#.", "...."), (1, 0), (3, 0))
-ROUND_THE_HOOK = [(1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0)]
-
 # A corridor bent twice, the goal next to its dead end; 4 neighbours.
 HORSESHOE = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2), vision=1)
-ALONG_THE_HORSESHOE = [(2, 2), (1, 2), (0, 2), (0, 1), (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2)]
 
 # A short cut that opens after one move, and is closed further on after another; 4 neighbours, and the map is known.
 GATE = Problem(drawn("..#..", ".....", connectivity=4), (0, 0), (4, 0), changes=[(1, (2, 0), True), (2, (3, 0), False)])

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 import agents
-from rt_gym import Grid, Problem, World
+from reference.small_maps import ALONG_THE_HORSESHOE as EASTWARD
+from reference.small_maps import HOOK, ROUND_THE_HOOK, drawn
+from reference.small_maps import HORSESHOE as EAST
+from rt_gym import Problem, World
 from rt_gym.cost import DIAGONAL, INF, STRAIGHT, encode
 
 pytestmark = pytest.mark.plain
@@ -20,21 +23,8 @@ Position = tuple[int, int]
 Values = dict[Position, int]
 
 
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
-
-# A wall from above; 8 neighbours, and no diagonal step past its lower end (2,1). The way round is 6 straight steps.
-# h0:  (0,0) 3    (1,0) 2     wall       (3,0) 0
-#      (0,1) 2+r  (1,1) 1+r   wall       (3,1) 1
-#      (0,2) 1+2r (1,2) 2r    (2,2) 1+r  (3,2) 2
-HOOK = Problem(drawn("..#.", "..#.", "...."), (1, 0), (3, 0))
-ROUND_THE_HOOK = [(1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0)]
-
 # A corridor of 11 cells bent twice, from its dead end, cell 0, to the goal, cell 10; 4 neighbours. EAST has its bend in
 # the west, WEST is its mirror image. Both have h0 2 3 4 5 6 5 4 3 2 1 0 along the corridor.
-EAST = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2))
-EASTWARD = [(2, 2), (1, 2), (0, 2), (0, 1), (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2)]
 WEST = Problem(drawn(".....", ".###.", ".#...", connectivity=4), (2, 2), (0, 2))
 WESTWARD = [(4 - x, y) for x, y in EASTWARD]
 

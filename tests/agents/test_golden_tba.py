@@ -8,27 +8,13 @@ from typing import Any
 import pytest
 
 import agents
-from rt_gym import Grid, Problem, World
+from reference.small_maps import HOOK, ROUND_THE_HOOK
+from rt_gym import Problem, World
 from rt_gym.budget import EXPANSIONS, TRACE_STEPS
 
 pytestmark = pytest.mark.plain
 
 Position = tuple[int, int]
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
-
-# A wall from above; 8 neighbours, and no diagonal step past its lower end (2,1). The way round is 6 straight steps.
-# A* expands (1,0), (1,1), (0,0), (1,2), (0,1), (2,2), (3,2) and (3,1); the goal comes next. Between these, the first
-# of the open list, with its parents, is:
-#   1  (1,1) f2+r   (1,0)                  5  (2,2) f4+r   (1,2) (1,1) (1,0)
-#   2  (0,0) f4     (1,0)                  6  (3,2) f6     (2,2) (1,2) (1,1) (1,0)
-#   3  (1,2) f2+2r  (1,1) (1,0), g2        7  (3,1) f6     (3,2) (2,2) (1,2) (1,1) (1,0)
-#   4  (0,1) f2+2r  (1,0), g r             8  the goal f6
-HOOK = Problem(drawn("..#.", "..#.", "...."), (1, 0), (3, 0))
-ROUND_THE_HOOK = [(1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0)]
 
 
 def trial(agent_id: str, problem: Problem, **settings: Any) -> tuple[list[Position], list[int], list[int]]:

@@ -1,0 +1,25 @@
+"""Small maps on which whole trials can be worked out on paper; 1 and r are a straight and a diagonal step."""
+
+from typing import Any
+
+from rt_gym import Grid, Problem
+
+
+def drawn(*rows: str, **rules: Any) -> Grid:
+    """Return a map from a drawing: a dot is free."""
+    return Grid([[cell == "." for cell in row] for row in rows], **rules)
+
+
+# A wall from above; 8 neighbours, and no diagonal step past its lower end (2,1). The way round is 6 straight steps.
+# h0:  (0,0) 3    (1,0) 2     wall       (3,0) 0
+#      (0,1) 2+r  (1,1) 1+r   wall       (3,1) 1
+#      (0,2) 1+2r (1,2) 2r    (2,2) 1+r  (3,2) 2
+HOOK = Problem(drawn("..#.", "..#.", "...."), (1, 0), (3, 0))
+ROUND_THE_HOOK = [(1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0)]
+
+# A corridor bent twice, the goal next to its dead end; 4 neighbours. One way of 10 steps.
+# h0:  (0,0) 6  (1,0) 5  (2,0) 4  (3,0) 3  (4,0) 2
+#      (0,1) 5                             (4,1) 1
+#      (0,2) 4  (1,2) 3  (2,2) 2           (4,2) 0
+HORSESHOE = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2))
+ALONG_THE_HORSESHOE = [(2, 2), (1, 2), (0, 2), (0, 1), (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2)]
