@@ -2,9 +2,9 @@
 
 An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
 meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
-CUT). Its file ends with ``run, decide = bind(trial_loop, plan), bind(decision, plan)``: ``run`` walks a whole trial
-inside one kernel, ``decide`` makes one decision for ``act``. Both walk the same path, because both are the same few
-lines.
+CUT, FULL). Its file ends with ``run, decide = bind(trial_loop, plan), bind(decision, plan)``: ``run`` walks a whole
+trial inside one kernel, ``decide`` makes one decision for ``act``. Both walk the same path, because both are the same
+few lines.
 """
 
 import types
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rt_gym.budget import (
     AT,
+    CRAMPED,
     MOVES,
     NEXT,
     PLANNED,
@@ -30,7 +31,7 @@ from rt_gym.budget import (
 from rt_gym.clock import start_clock, time_move
 from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import InputError, checked_seed, quoted
-from rt_gym.grid import Position, fill_h0
+from rt_gym.grid import Position, fill_h0, locate, span
 from rt_gym.jit import kernel
 from rt_gym.search.space import BEST, NONE, SIZE, Space
 from rt_gym.world import View, World, walk
@@ -54,7 +55,7 @@ def plan(terrain, trip, memory, s, t):
 
 
 def trial_loop(truth, terrain, trip, memory, t, limit):
-    """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK or OVERRUN."""
+    """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK, OVERRUN or CRAMPED."""
     s = trip.meter[AT]
     end = np.int64(GOAL)
     start_clock(trip.clock)
@@ -77,7 +78,7 @@ def trial_loop(truth, terrain, trip, memory, t, limit):
 
 
 def decision(terrain, trip, memory, t):
-    """Return the next direction, STAY, STUCK or OVERRUN."""
+    """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
     s = trip.meter[AT]
     if must_plan(terrain, trip, s):
         adopt(trip, plan(terrain, trip, memory, s, t))
@@ -95,6 +96,20 @@ def bind(template: Callable[..., Any], plan: Any) -> Any:
     bound.__qualname__ = f"{template.__name__}.{source.__module__}"
     bound.__module__ = __name__
     return kernel(bound, also=(source.__code__.co_filename,))
+
+
+@kernel
+def count_learned(terrain, goal, h):
+    """Return how many free cells have a value other than the heuristic."""
+    stride = terrain.offset[1]
+    goal_x, goal_y = locate(terrain, goal)
+    count = 0
+    for row in range(h.size // stride):
+        line, free = h[row * stride :], terrain.free[row * stride :]
+        for column in range(stride):
+            value = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
+            count += (line[column] != value) & (free[column] != 0)
+    return count
 
 
 @dataclass(frozen=True)
@@ -155,6 +170,10 @@ class KernelAgent:
     def begin_trial(self) -> None:
         """Go back to the start of the same problem: what was learned stays."""
 
+    def enlarge_memory(self) -> None:
+        """Make room after a plan that returned FULL."""
+        raise TypeError(f"{type(self).__name__} does not say how its memory grows")
+
     def reset(self, view: View, seed: int | None = None) -> None:
         """Begin a new problem: forget what was learned. The arrays of the last one are used again where they fit."""
         kind = (view.terrain.mask.size, view.connectivity, view.cost)
@@ -169,9 +188,11 @@ class KernelAgent:
         view, at = self.view, int(self.view.trip.meter[AT])
         if at == view.goal_cell:
             return STAY
-        value = None if self.learned is None else int(self.learned[at])
+        value = self.value_of(at)
         plans = int(view.trip.tally[PLANS])
-        action = max(STAY, int(self.decide_kernel(view.terrain, view.trip, self.memory, view.goal_cell)))
+        while (action := int(self.decide_kernel(view.terrain, view.trip, self.memory, view.goal_cell))) == CRAMPED:
+            self.enlarge_memory()
+        action = max(STAY, action)
         self._last = (at, action, plans, value)
         return action
 
@@ -189,7 +210,7 @@ class KernelAgent:
             g=g,
             f=f,
             h_before=None if before is None else to_float(before),
-            h_after=None if self.learned is None else to_float(int(self.learned[at])),
+            h_after=None if (after := self.value_of(at)) is None else to_float(after),
         )
 
     def _target(self, at: int, action: int) -> tuple[int | None, float | None, float | None]:
@@ -198,10 +219,10 @@ class KernelAgent:
         if space.state[SIZE] > 0 and best != NONE:
             g = int(space.g[best])
             return int(space.cell[best]), to_float(g), to_float(g + int(space.h[best]))
-        if action == STAY or self.learned is None:
-            return None, None, None
         cell, cost = at + int(self.view.terrain.offset[action]), int(self.view.terrain.cost[action])
-        return cell, to_float(cost), to_float(cost + int(self.learned[cell]))
+        if action == STAY or (value := self.value_of(cell)) is None:
+            return None, None, None
+        return cell, to_float(cost), to_float(cost + value)
 
     def compile(self, world: World) -> None:
         """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""
@@ -209,12 +230,23 @@ class KernelAgent:
 
     def run_trial(self, world: World, max_moves: int) -> int:
         """Run one trial inside a kernel and return why it ended."""
-        return world.run_kernel(self.run_kernel, self.memory, max_moves)
+        while (end := world.run_kernel(self.run_kernel, self.memory, max_moves)) == CRAMPED:
+            self.enlarge_memory()
+        return end
 
     @property
     def learned(self) -> NDArray[np.int64] | None:
         """The learned heuristic of every cell, None for an agent without one."""
         return getattr(self.memory, "h", None)
+
+    def value_of(self, cell: int) -> int | None:
+        """Return the learned value of a cell, None for an agent without any."""
+        return None if self.learned is None else int(self.learned[cell])
+
+    def count_learned(self) -> int:
+        """Return how many values differ from the heuristic."""
+        view = self.view
+        return 0 if self.learned is None else int(count_learned(view.terrain, view.goal_cell, self.learned))
 
     def layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn: ``h``, H x W, how much was learned; ``expanded``, n x 2, the last move's work."""

@@ -11,8 +11,6 @@ from rt_gym import budget as meter
 from rt_gym.budget import OVERRUN, STAY, STUCK, Budget
 from rt_gym.clock import LONGEST, TOTAL, quantile, start_clock, time_move
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
-from rt_gym.grid import locate, span
-from rt_gym.jit import kernel
 from rt_gym.problem import Problem
 from rt_gym.world import World
 
@@ -86,26 +84,11 @@ def _checked(action: Any, world: World) -> int:
     return int(action)
 
 
-@kernel
-def count_learned(terrain, goal, h):
-    """Return how many free cells have a value other than the heuristic."""
-    stride = terrain.offset[1]
-    goal_x, goal_y = locate(terrain, goal)
-    count = 0
-    for row in range(h.size // stride):
-        line, free = h[row * stride :], terrain.free[row * stride :]
-        for column in range(stride):
-            value = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
-            count += (line[column] != value) & (free[column] != 0)
-    return count
-
-
 def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float) -> Run:
     """Read the record of the trial that has just ended off the world."""
     meter_now, tally = world.trip.meter, world.trip.tally.tolist()
     for count in range(4):  # what was spent on a move that was never made
         tally[count] += int(meter_now[count])
-    learned = getattr(agent, "learned", None)
     grid = world.problem.grid
     return Run(
         problem=world.problem,
@@ -126,7 +109,7 @@ def _record(agent: Agent, world: World, end: int, seconds: float, precompute_sec
         seconds=seconds,
         move_seconds=_move_seconds(world, seconds),
         precompute_seconds=precompute_seconds,
-        memory=0 if learned is None else int(count_learned(world.terrain, world.view.goal_cell, learned)),
+        memory=agent.count_learned() if isinstance(agent, KernelAgent) else 0,
         h_updates=tally[meter.RAISES],
         overrun=tally[meter.OVERRUNS] > 0 or end == OVERRUN,
     )

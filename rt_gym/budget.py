@@ -28,10 +28,10 @@ EXPANSIONS, SCANS, LEARNING_OPS, TRACE_STEPS = range(4)
 COUNT, LIMIT, IDLE, NEXT, PLANNED, LOGGED, SHOWN, CHANGED, CHECKED, TOLD, VERDICT, AT = range(4, 16)
 MAX_EXPANSIONS, MAX_SCANS, MOVES, STRAIGHTS, DIAGONALS, STAYS, BUMPS, PLANS, FIRST, RAISES, OVERRUNS = range(4, 15)
 
-# What a plan returns instead of a number of moves.
-NO_PATH, WAIT, CUT = 0, -1, -2
+# What a plan returns instead of a number of moves; FULL asks for a larger memory and then for the same plan again.
+NO_PATH, WAIT, CUT, FULL = 0, -1, -2, -3
 # Why an episode cannot go on, beside STAY and the directions.
-STUCK, OVERRUN = -2, -3
+STUCK, OVERRUN, CRAMPED = -2, -3, -4
 
 
 class Trip(NamedTuple):
@@ -140,7 +140,7 @@ def must_plan(terrain, trip, s):
 
 @kernel(inline=True)
 def adopt(trip, n):
-    """Take note of what a plan returned: so many moves, or NO_PATH, WAIT or CUT."""
+    """Take note of what a plan returned: so many moves, or NO_PATH, WAIT, CUT or FULL."""
     meter, tally = trip.meter, trip.tally
     tally[PLANS] += 1
     meter[NEXT] = 0
@@ -149,13 +149,16 @@ def adopt(trip, n):
     meter[VERDICT] = 0
     if n == NO_PATH:
         meter[VERDICT] = STUCK
+    elif n == FULL:
+        meter[VERDICT] = CRAMPED
+        tally[PLANS] -= 1
     elif n == CUT or meter[meter[COUNT]] > meter[LIMIT]:
         meter[VERDICT] = OVERRUN
 
 
 @kernel(inline=True)
 def take(trip):
-    """Return the next direction, STAY, STUCK or OVERRUN."""
+    """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
     meter = trip.meter
     if meter[VERDICT] != 0:
         return meter[VERDICT]

@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,3 +66,19 @@ def _refusing(path: PathLike, deed: str) -> Iterator[None]:
         raise InputError(f"{shown(path)}: cannot be {deed} ({error.strerror})") from None
     except ValueError:
         raise InputError(f"{shown(path)}: is not a possible file name") from None
+
+
+@contextmanager
+def refusing(file: str, kind: str) -> Iterator[None]:
+    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything.
+
+    Its warnings are dropped: a file is read or refused.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except InputError:
+        raise
+    except Exception:
+        raise InputError(f"{file}: is not a readable {kind}") from None

@@ -36,7 +36,7 @@ from rt_gym.budget import (
 )
 from rt_gym.cost import to_float
 from rt_gym.errors import BudgetExceeded
-from rt_gym.grid import DIRECTIONS, STEPS, Position, Terrain, h0
+from rt_gym.grid import DIRECTIONS, STEPS, Grid, Position, Terrain, h0
 from rt_gym.jit import kernel
 from rt_gym.problem import Problem
 
@@ -142,6 +142,11 @@ class View:
         self.meter = Meter(trip)
         self.goal_cell = grid.cell(problem.goal)
         self.painter: Callable[[], dict[str, NDArray[Any]]] | None = None
+
+    @property
+    def grid(self) -> Grid:
+        """The map as it is believed now, for an agent that wants to prepare itself for it."""
+        return Grid(self.passable, self.connectivity, self.cost, self.corner)
 
     @property
     def passable(self) -> NDArray[np.bool_]:

@@ -1,46 +1,21 @@
 """Maps as arrays: NumPy ``.npy`` and ``.npz`` files, and ``.csv`` text. 1 (or true) is a free cell, 0 a blocked one."""
 
 import io
-import math
-import warnings
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.archive import HEADERS, read_values
 from rt_gym.errors import InputError
-from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from rt_gym.files import MAX_BYTES, PathLike, atomic_write, read_bytes, refusing, shown
 from rt_gym.grid import Grid
 from rt_gym.maps.sizes import size_problem
 
 _BOM = b"\xef\xbb\xbf"  # spreadsheets write it in front of UTF-8 text
 _MOST_MEMBERS = 100
-# Version 3 differs from 2 only in the names of fields, which a map has not.
-_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-    (3, 0): np.lib.format.read_array_header_2_0,
-}
-
-
-@contextmanager
-def refusing(file: str, kind: str) -> Iterator[None]:
-    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything.
-
-    Its warnings are dropped: a file is read or refused.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except InputError:
-        raise
-    except Exception:
-        raise InputError(f"{file}: is not a readable {kind}") from None
 
 
 def read_npy(path: PathLike, **grid_options: Any) -> Grid:
@@ -78,18 +53,15 @@ def _member(archive: zipfile.ZipFile, file: str) -> zipfile.ZipInfo:
 
 def _array(stream: IO[bytes], file: str) -> NDArray[np.bool_]:
     """Read one array, trusting its header only after the size it declares has been found harmless."""
-    shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(stream)](stream)
+    shape, fortran, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
     if len(shape) != 2:
         raise InputError(f"{file}: a map needs an array of 2 dimensions, not {len(shape)}")
     if problem := size_problem(shape[1], shape[0]):
         raise InputError(f"{file}: {problem}")
     if dtype.kind not in "biuf":
         raise InputError(f"{file}: a map needs truth values or numbers, not arrays of another kind")
-    size = math.prod(shape) * dtype.itemsize
-    data = stream.read(size)
-    if len(data) != size or stream.read(1):
-        raise InputError(f"{file}: holds more or fewer bytes than its header says")
-    return _truth(np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C"), file)
+    values = read_values(stream, shape[::-1] if fortran else shape, dtype, file, MAX_BYTES)
+    return _truth(values.T if fortran else values, file)
 
 
 def _truth(values: NDArray[Any], file: str) -> NDArray[np.bool_]:

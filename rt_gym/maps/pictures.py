@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.errors import InputError
-from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
 from rt_gym.grid import Grid
-from rt_gym.maps.arrays import refusing
 from rt_gym.maps.sizes import size_problem
 
 if TYPE_CHECKING:

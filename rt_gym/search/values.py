@@ -1,6 +1,6 @@
-"""Learned values behind one face: a dense array for one goal, or a small hash table for one of many episodes.
+"""Learned values behind one face: a dense array for one goal, or a hash table for one of many episodes or many goals.
 
-Kernels read with ``value_at`` and write with ``raise_value``; which of the two it is, the compiler knows by the type. A
+Kernels read with ``value_at`` and write with ``raise_value``; which of them it is, the compiler knows by the type. A
 cell that the table does not hold has its initial heuristic. Tables begin small, so that those of thousands of fresh
 episodes fit into the cache, and grow within the room that they are given.
 """
@@ -17,6 +17,7 @@ from rt_gym.jit import kernel, typed
 
 EMPTY = 0  # no cell: number 0 is the corner of the border
 FRESH = 64  # entries of a fresh table
+_CELL_BITS = 22  # every cell is below grid.MAX_CELLS
 
 # Entries of Learned.state: how many places are in use as a table, and how many of them are taken.
 PLACES, TAKEN = range(2)
@@ -36,6 +37,56 @@ class Learned(NamedTuple):
     old_cells: NDArray[np.int32]
     old_values: NDArray[np.int64]
     state: NDArray[np.int64]
+
+
+class GoalValues(NamedTuple):
+    """A hash table from goals and cells to values: the same, with a goal and a cell in every entry of ``cells``."""
+
+    cells: NDArray[np.int64]
+    values: NDArray[np.int64]
+    old_cells: NDArray[np.int64]
+    old_values: NDArray[np.int64]
+    state: NDArray[np.int64]
+
+
+def make_goal_values(places: int = 1 << 16) -> GoalValues:
+    """Return a fresh table with room for half as many values. Pages that are never touched cost nothing."""
+    table = GoalValues(
+        cells=np.empty(places, np.int64),
+        values=np.empty(places, np.int64),
+        old_cells=np.empty(places // 2, np.int64),
+        old_values=np.empty(places // 2, np.int64),
+        state=np.zeros(TAKEN + 1, np.int64),
+    )
+    forget_values(table)
+    return table
+
+
+def enlarged(table: GoalValues) -> GoalValues:
+    """Return the same table with twice the room."""
+    larger = make_goal_values(2 * table.cells.size)
+    for old, new in ((table.cells, larger.cells), (table.values, larger.values), (table.state, larger.state)):
+        new[: old.size] = old
+    return larger
+
+
+def learned_towards(table: GoalValues, t: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the cells that have a learned value towards ``t``, and the values."""
+    entries = table.cells[: table.state[PLACES]]
+    mine = (entries != EMPTY) & (entries >> _CELL_BITS == t)
+    return entries[mine] & ((1 << _CELL_BITS) - 1), table.values[: entries.size][mine]
+
+
+@kernel(inline=True)
+def is_full(table):
+    """Whether the next value needs a larger table: a search would no longer find its end in one without gaps."""
+    return 2 * table.state[TAKEN] >= table.cells.size
+
+
+@kernel(inline=True)
+def pair(t, cell):
+    """Return the entry of a cell's value towards the goal ``t``."""
+    return np.int64(t) << _CELL_BITS | np.int64(cell)
 
 
 @kernel(inline=True)
@@ -84,7 +135,13 @@ def enlarge(learned):
 @kernel(inline=True)
 def hashed_value(learned, terrain, cell, t):
     """Return the learned value of a cell, or its heuristic, without the table of coordinates: see ``locate``."""
-    k = place_of(learned, cell)
+    return entered_value(learned, cell, terrain, cell, t)
+
+
+@kernel(inline=True)
+def entered_value(learned, entry, terrain, cell, t):
+    """Return the value of an entry of the table, or the heuristic of its cell."""
+    k = place_of(learned, entry)
     if learned.cells[k] != EMPTY:
         return learned.values[k]
     x, y = locate(terrain, cell)
@@ -94,32 +151,49 @@ def hashed_value(learned, terrain, cell, t):
 
 @kernel
 def raise_hashed(trip, learned, terrain, cell, t, value):
-    """Raise the value of a cell, never lower it, and count the change.
+    """Raise the value of a cell, never lower it, and count the change."""
+    if value > hashed_value(learned, terrain, cell, t):
+        enter(learned, cell, value)
+        trip.tally[RAISES] += 1
+
+
+@kernel
+def raise_paired(trip, table, terrain, cell, t, value):
+    """Raise the value of a cell towards ``t``, never lower it, and count the change."""
+    if value > entered_value(table, pair(t, cell), terrain, cell, t):
+        enter(table, pair(t, cell), value)
+        trip.tally[RAISES] += 1
+
+
+@kernel
+def enter(learned, entry, value):
+    """Write the value of an entry.
 
     A table is enlarged when it is half full. Whoever owns the arrays sees to it that they are longer than that.
     """
-    if value <= hashed_value(learned, terrain, cell, t):
-        return
-    k = place_of(learned, cell)
+    k = place_of(learned, entry)
     if learned.cells[k] == EMPTY:
         if 2 * learned.state[TAKEN] >= learned.state[PLACES] and 2 * learned.state[PLACES] <= learned.cells.size:
             enlarge(learned)
-            k = place_of(learned, cell)
-        learned.cells[k] = cell
+            k = place_of(learned, entry)
+        learned.cells[k] = entry
         learned.state[TAKEN] += 1
     learned.values[k] = value
-    trip.tally[RAISES] += 1
 
 
 def value_at(h: Any, terrain: Any, cell: int, t: int) -> Any:
     """Return the value of a cell towards ``t``."""
-    return h[cell] if isinstance(h, np.ndarray) else hashed_value(h, terrain, cell, t)
+    if isinstance(h, np.ndarray):
+        return h[cell]
+    return entered_value(h, pair(t, cell) if isinstance(h, GoalValues) else cell, terrain, cell, t)
 
 
 def raise_value(trip: Any, h: Any, terrain: Any, cell: int, t: int, value: int) -> None:
     """Raise the value of a cell towards ``t``, never lower it, and count the change."""
     if isinstance(h, np.ndarray):
         raise_h(trip, h, cell, value)
+    elif isinstance(h, GoalValues):
+        raise_paired(trip, h, terrain, cell, t, value)
     else:
         raise_hashed(trip, h, terrain, cell, t, value)
 
@@ -128,6 +202,8 @@ def raise_value(trip: Any, h: Any, terrain: Any, cell: int, t: int, value: int) 
 def _value_at(h, terrain, cell, t):
     if isinstance(h, types.Array):
         return lambda h, terrain, cell, t: h[cell]
+    if h.instance_class is GoalValues:
+        return lambda h, terrain, cell, t: entered_value(h, pair(t, cell), terrain, cell, t)
     return lambda h, terrain, cell, t: hashed_value(h, terrain, cell, t)
 
 
@@ -135,4 +211,6 @@ def _value_at(h, terrain, cell, t):
 def _raise_value(trip, h, terrain, cell, t, value):
     if isinstance(h, types.Array):
         return lambda trip, h, terrain, cell, t, value: raise_h(trip, h, cell, value)
+    if h.instance_class is GoalValues:
+        return lambda trip, h, terrain, cell, t, value: raise_paired(trip, h, terrain, cell, t, value)
     return lambda trip, h, terrain, cell, t, value: raise_hashed(trip, h, terrain, cell, t, value)

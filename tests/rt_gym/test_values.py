@@ -20,9 +20,14 @@ from rt_gym.search.values import (
     FRESH,
     PLACES,
     TAKEN,
+    GoalValues,
     Learned,
+    enlarged,
     forget_values,
     hashed_value,
+    is_full,
+    learned_towards,
+    make_goal_values,
     place_of,
     raise_hashed,
     raise_value,
@@ -76,7 +81,7 @@ def raise_in_kernel(trip, h, terrain, cell, t, value):
     raise_value(trip, h, terrain, cell, t, value)
 
 
-def every_value(h: NDArray[np.int64] | Learned, grid: Grid = FIELD, goal: int = GOAL) -> NDArray[np.int64]:
+def every_value(h: NDArray[np.int64] | Learned | GoalValues, grid: Grid = FIELD, goal: int = GOAL) -> NDArray[np.int64]:
     out = np.empty(grid.terrain.mask.size, np.int64)
     read_all(h, grid.terrain, goal, out)
     return out
@@ -225,3 +230,34 @@ def test_a_lookahead_climbs_with_a_table_as_with_a_dense_array() -> None:
         assert ladders[0] == ladders[1]
         rose += int((dense > heuristic(grid, t)).any())
     assert rose > 0
+
+
+class TestManyGoals:
+    @given(st.lists(st.tuples(st.sampled_from(INSIDE), st.sampled_from(INSIDE), st.integers(-3, 9)), max_size=300))
+    def test_the_table_holds_what_a_dense_array_per_goal_holds(self, raises: list[tuple[int, int, int]]) -> None:
+        table, dense = make_goal_values(1024), {goal: heuristic(FIELD, goal) for goal in INSIDE}
+        trips = make_trip(0), make_trip(0)
+        for cell, goal, steps in raises:
+            value = int(heuristic(FIELD, goal)[cell]) + steps * STRAIGHT
+            raise_in_kernel(trips[0], table, TERRAIN, cell, goal, value)
+            raise_in_kernel(trips[1], dense[goal], TERRAIN, cell, goal, value)
+        for goal in {goal for _, goal, _ in raises}:
+            cells, values = learned_towards(table, goal)
+            assert sorted(cells) == np.flatnonzero(dense[goal] != heuristic(FIELD, goal)).tolist()
+            assert (values == dense[goal][cells]).all()
+            assert (every_value(table, FIELD, goal)[INSIDE] == dense[goal][INSIDE]).all()
+        assert trips[0].tally[RAISES] == trips[1].tally[RAISES]
+        assert table.state[TAKEN] == sum((dense[goal] != heuristic(FIELD, goal)).sum() for goal in INSIDE)
+
+    def test_a_full_table_says_so_and_loses_nothing_when_it_is_enlarged(self) -> None:
+        table, trip, first = make_goal_values(FRESH), make_trip(0), heuristic(FIELD, GOAL)
+        learned = INSIDE[: FRESH // 2]
+        for cell in learned:
+            assert not is_full(table)
+            raise_value(trip, table, TERRAIN, cell, GOAL, int(first[cell]) + STRAIGHT)
+        assert is_full(table)
+        table = enlarged(table)
+        assert not is_full(table)
+        raised = np.isin(np.arange(first.size), learned)
+        assert (every_value(table)[INSIDE] == (first + STRAIGHT * raised)[INSIDE]).all()
+        assert (every_value(table, FIELD, INSIDE[7]) == heuristic(FIELD, INSIDE[7])).all()
