@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from agents.tba import MAX_R, outdated, share
+from agents.tba import MAX_R, share
 from rt_gym.budget import NO_PATH, WAIT, scan
 from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel
 from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, make_buckets, resume_astar
-from rt_gym.search.space import BEST, NONE, Space, draw, trace
+from rt_gym.search.space import BEST, NONE, Space, draw, outdated, trace
 from rt_gym.world import View
 
 # Entries of LateMemory.state: what the agent is doing, and the direction of its step away from the start.

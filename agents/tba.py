@@ -26,14 +26,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CHANGED, EXPANSIONS, NO_PATH, TRACE_STEPS, WAIT, charge
+from rt_gym.budget import EXPANSIONS, NO_PATH, TRACE_STEPS, WAIT, charge
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.grid import h0
 from rt_gym.jit import kernel
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, SHUT, Buckets, begin_astar, make_buckets, resume_astar
 from rt_gym.search.heap import Heap, lower, pop, push
 from rt_gym.search.layers import direction
-from rt_gym.search.space import BEST, CLOSED, NONE, OPEN, STAMP, Space, discover, forget, make_space, reach
+from rt_gym.search.space import (
+    BEST,
+    CLOSED,
+    NONE,
+    OPEN,
+    STAMP,
+    Space,
+    discover,
+    forget,
+    make_space,
+    outdated,
+    reach,
+    slot_of,
+)
 from rt_gym.world import View
 
 MAX_R = 10**9
@@ -93,24 +106,6 @@ def put(paths, row, place, cell):
 def place_of(paths, row, cell):
     """Return the place of a cell on a path, a negative number if it is not there."""
     return paths.at[row, cell] - (paths.info[row, EDITION] << 32)
-
-
-@kernel(inline=True)
-def slot_of(space, cell):
-    """Return the slot of a cell in the current search, a negative number if it has none."""
-    return space.seat[cell] - (space.state[STAMP] << 32)
-
-
-@kernel
-def outdated(terrain, trip, space):
-    """Whether an expanded cell, or one beside it, has changed since the last plan."""
-    for k in range(trip.meter[CHANGED]):
-        cell = np.int64(trip.changed[k])
-        for d in range(-1, 8):
-            u = slot_of(space, cell if d < 0 else cell + terrain.offset[d])
-            if u >= 0 and space.role[u] == SHUT:
-                return True
-    return False
 
 
 @kernel

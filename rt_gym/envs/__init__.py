@@ -13,6 +13,7 @@ _TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "RTPathFog-v0": ("path:RTPathEnv", "path_vector:RTPathVectorEnv", {"vision": 1}),
     "RTDepth-v0": ("depth:RTDepthEnv", "depth_vector:RTDepthVectorEnv", {}),
     "RTDeepen-v0": ("depth:RTDeepenEnv", "depth_vector:RTDeepenVectorEnv", {}),
+    "RTThink-v0": ("think:RTThinkEnv", "think_vector:RTThinkVectorEnv", {}),
 }
 
 

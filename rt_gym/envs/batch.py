@@ -125,6 +125,21 @@ def truth_of(maps, problems, episodes, i):
 
 
 @kernel(inline=True)
+def lay_out(maps, cover, problems, episodes, i):
+    """Give episode ``i`` its own copy of the map, true and as it is believed before anything has been seen."""
+    p = episodes.problem[i]
+    m = problems.map[p]
+    a, n, clear = maps.begin[m], maps.begin[m + 1] - maps.begin[m], problems.vision[p] <= 0
+    episodes.state[i] = 0
+    episodes.state[i, VISION] = problems.vision[p]
+    episodes.own_known[i] = clear
+    for k in range(n):
+        episodes.own_mask[i, k] = maps.mask[a + k] if clear else cover.open_mask[a + k]
+        episodes.own_free[i, k] = maps.free[a + k] if clear else cover.open_free[a + k]
+        episodes.own_real[i, k] = maps.free[a + k]
+
+
+@kernel(inline=True)
 def take_up(episodes, desk, lane, i):
     """Lay the record of episode ``i`` on the desk of a thread and return it."""
     desk.meter[lane, AT] = episodes.at[i]
@@ -160,7 +175,6 @@ def start(maps, cover, problems, episodes, desk, terms, lane, i, out):
     """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
     p = choose(problems, episodes, i)
     m = problems.map[p]
-    a, n = maps.begin[m], maps.begin[m + 1] - maps.begin[m]
     episodes.at[i] = problems.start[p]
     episodes.moves[i] = 0
     clear = problems.vision[p] <= 0
@@ -169,13 +183,7 @@ def start(maps, cover, problems, episodes, desk, terms, lane, i, out):
         for k in range(cover.sheet[m + 1] - cover.sheet[m]):
             episodes.seen[sheets.seen_begin + k] = np.uint8(255) if clear else cover.unseen[sheets.blocked_begin + k]
     if episodes.own_mask.shape[1] > 0:
-        episodes.state[i] = 0
-        episodes.state[i, VISION] = problems.vision[p]
-        episodes.own_known[i] = clear
-        for k in range(n):
-            episodes.own_mask[i, k] = maps.mask[a + k] if clear else cover.open_mask[a + k]
-            episodes.own_free[i, k] = maps.free[a + k] if clear else cover.open_free[a + k]
-            episodes.own_real[i, k] = maps.free[a + k]
+        lay_out(maps, cover, problems, episodes, i)
     terrain = terrain_of(maps, problems, episodes, i)
     trip = take_up(episodes, desk, lane, i)
     if episodes.own_mask.shape[1] > 0:

@@ -50,6 +50,7 @@ def begin_search(local, h, s):
     discover(space, base, root, s, h[s])
     reach(space, np.int64(NONE), 0, root, np.int64(0))
     push(local.open, root)
+    space.state[SIZE] = 1
     return base
 
 
@@ -88,8 +89,8 @@ def nth_closed(space, k):
 
 
 @kernel(inline=True)
-def bounded_astar(terrain, trip, local, h, s, t, n):
-    """A* from ``s`` with the learned ``h`` until ``n`` states are closed or the goal comes next.
+def resume_search(terrain, trip, local, h, t, n):
+    """Go on with the A* that was begun with this ``h`` until ``n`` more states are closed or the goal comes next.
 
     Stops earlier where the meter refuses an expansion or nothing is left to expand.
 
@@ -97,13 +98,13 @@ def bounded_astar(terrain, trip, local, h, s, t, n):
         The slot of the open list's first state, NONE if the list is empty.
     """
     space, open_list = local.space, local.open
-    base = begin_search(local, h, s)
-    size, closed = np.int64(1), np.int64(0)
+    base, size, closed = space.state[STAMP] << 32, space.state[SIZE], space.state[CLOSED]
+    last = closed + n
     best = np.int64(NONE)
     while open_list.size[0] > 0:
         u = np.int64(open_list.item[0])
         cell = np.int64(space.cell[u])
-        if cell == t or closed == n or not charge(trip, cell):
+        if cell == t or closed == last or not charge(trip, cell):
             best = u
             break
         size = expand(terrain, local, h, base, terrain.mask[cell], size, closed)
@@ -112,6 +113,13 @@ def bounded_astar(terrain, trip, local, h, s, t, n):
     space.state[CLOSED] = closed
     space.state[BEST] = best
     return best
+
+
+@kernel(inline=True)
+def bounded_astar(terrain, trip, local, h, s, t, n):
+    """A* from ``s`` with the learned ``h`` until ``n`` states are closed; what stops it and is returned is the same."""
+    begin_search(local, h, s)
+    return resume_search(terrain, trip, local, h, t, n)
 
 
 @kernel(inline=True)

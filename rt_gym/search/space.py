@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.budget import CHANGED
 from rt_gym.jit import kernel
 
 NONE = -1
@@ -150,3 +151,21 @@ def trace(space, slot, plan):
         plan[k] = space.via[node]
         node = np.int64(space.parent[node])
     return length
+
+
+@kernel(inline=True)
+def slot_of(space, cell):
+    """Return the slot of a cell in the current search, a negative number if it has none."""
+    return space.seat[cell] - (space.state[STAMP] << 32)
+
+
+@kernel
+def outdated(terrain, trip, space):
+    """Whether a cell that is no longer open, or one beside it, has changed since the last plan."""
+    for k in range(trip.meter[CHANGED]):
+        cell = np.int64(trip.changed[k])
+        for d in range(-1, 8):
+            u = slot_of(space, cell if d < 0 else cell + terrain.offset[d])
+            if u >= 0 and space.role[u] != OPEN:
+                return True
+    return False

@@ -24,10 +24,16 @@ each_form = pytest.mark.parametrize("form", ["box", "dict"])
 
 Steps = list[tuple[Any, ...]]
 
-ACTIONS = {"RTPath-v0": 8, "RTPathFog-v0": 8, "RTDepth-v0": 16, "RTDeepen-v0": 2}
+ACTIONS = {"RTPath-v0": 8, "RTPathFog-v0": 8, "RTDepth-v0": 16, "RTDeepen-v0": 2, "RTThink-v0": 2}
 PATH = ["goal", "position", "history", "budget", "window"]
 DEPTH = ["history", "learned", "around", "decision", "trail"]
-PARTS = {"RTPath-v0": PATH, "RTPathFog-v0": PATH, "RTDepth-v0": DEPTH, "RTDeepen-v0": [*DEPTH, "layers"]}
+PARTS = {
+    "RTPath-v0": PATH,
+    "RTPathFog-v0": PATH,
+    "RTDepth-v0": DEPTH,
+    "RTDeepen-v0": [*DEPTH, "layers"],
+    "RTThink-v0": ["history", "search", "path", "trail"],
+}
 
 
 def roll(env: Any, steps: int, seed: int) -> Steps:

@@ -1,0 +1,188 @@
+"""The state of a batch of episodes that think or act, and its kernels.
+
+Known maps that stay as they are belong to all episodes; otherwise each has its own, true and believed. Each also has a
+search of its own that may cover the whole map. Its arrays are as long as the largest map, but filled from the front, so
+that only what a search has generated takes memory.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.budget import AT, Trip
+from rt_gym.envs.batch import lay_out, terrain_of, truth_of
+from rt_gym.envs.depth_batch import make_trips
+from rt_gym.envs.stack import NEXT_STEP, choose, close_step
+from rt_gym.envs.think_episode import begin_thinking, make_mind, observe_thoughts, possible, step_thinking
+from rt_gym.envs.think_settings import ThinkSettings
+from rt_gym.envs.thoughts import FOUND, Mind
+from rt_gym.features import Track
+from rt_gym.grid import Grid
+from rt_gym.jit import kernel
+from rt_gym.search.space import Space
+from rt_gym.world import observe, sight
+
+
+class Ground(NamedTuple):
+    """The maps of a batch without obstacles, behind each other; empty where no episode needs them."""
+
+    open_mask: NDArray[np.uint8]
+    open_free: NDArray[np.uint8]
+
+
+class ThinkEpisodes(NamedTuple):
+    """All episodes, one row each.
+
+    Attributes:
+        problem, random, over: the problem, the state of the generator, and whether the episode has ended.
+        own_mask, own_free, own_known, own_real, state: as in ``rt_gym.envs.batch.Episodes``.
+        trips: their records, without path and log; what has changed belongs to the thread.
+        minds: the rest; see ``Mind``.
+        meter: int64, the meter before the first move.
+    """
+
+    problem: NDArray[np.int64]
+    random: NDArray[np.uint64]
+    over: NDArray[np.bool_]
+    own_mask: NDArray[np.uint8]
+    own_free: NDArray[np.uint8]
+    own_known: NDArray[np.uint8]
+    own_real: NDArray[np.uint8]
+    state: NDArray[np.int64]
+    trips: Trip
+    minds: Mind
+    meter: NDArray[np.int64]
+
+
+# Rows of what a step reports beside the results.
+FLAGS, POSSIBLE, REACHED, EXPANDED, SCANNED = range(5)
+
+
+@kernel(inline=True)
+def trip_of(trips, lane, i):
+    """Return the record of episode ``i`` in a thread."""
+    return Trip(trips.meter[i], trips.tally[i], trips.plan[i], trips.path, trips.log, trips.changed[lane], trips.clock)
+
+
+@kernel(inline=True)
+def mind_of(minds, lane, i):
+    """Return the mind of episode ``i`` in a thread."""
+    space, track = minds.space, minds.track
+    return Mind(
+        minds.h[i],
+        Space(
+            space.seat[i], space.cell[i], space.g[i], space.h[i], space.f[i], space.minus_g[i], space.parent[i],
+            space.via[i], space.role[i], space.item[i], space.at[i], space.rank[lane], space.random, space.state[i],
+        ),
+        minds.no_tie, minds.size[i], minds.first[i], minds.behind[lane],
+        Track(track.cells[i], track.raised[i], track.state[i]), minds.state[i],
+    )  # fmt: skip
+
+
+@kernel
+def start(maps, ground, problems, episodes, lane, i, out):
+    """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
+    p = choose(problems, episodes, i)
+    trip, mind = trip_of(episodes.trips, lane, i), mind_of(episodes.minds, lane, i)
+    for k in range(trip.meter.size):
+        trip.meter[k] = episodes.meter[k]
+    trip.meter[AT] = problems.start[p]
+    trip.tally[:] = 0
+    if episodes.own_mask.shape[1] > 0:
+        lay_out(maps, ground, problems, episodes, i)
+    terrain = terrain_of(maps, problems, episodes, i)
+    if episodes.own_mask.shape[1] > 0:
+        observe(truth_of(maps, problems, episodes, i), terrain, trip, trip.meter[AT], trip.meter[AT])
+    begin_thinking(terrain, trip, mind, problems.goal[p], out[i])
+
+
+@kernel
+def start_all(maps, ground, problems, episodes, chosen, out, bits):
+    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    lane = np.int64(0)
+    for i in range(chosen.size):
+        trip, mind = trip_of(episodes.trips, lane, i), mind_of(episodes.minds, lane, i)
+        if chosen[i]:
+            start(maps, ground, problems, episodes, lane, i, out)
+        else:
+            terrain, goal = terrain_of(maps, problems, episodes, i), problems.goal[episodes.problem[i]]
+            observe_thoughts(terrain, trip, mind, goal, out[i])
+        bits[i] = possible(trip, mind)
+
+
+@kernel
+def step_range(maps, ground, problems, episodes, terms, results, report, actions, mode, lane, begin, end):
+    """Make one step of the episodes from ``begin`` to ``end - 1`` in a thread; ``report`` has the rows named above."""
+    out = results.observation
+    for i in range(begin, end):
+        reward, flags, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0)
+        trip, mind = trip_of(episodes.trips, lane, i), mind_of(episodes.minds, lane, i)
+        if mode == NEXT_STEP and episodes.over[i]:
+            start(maps, ground, problems, episodes, lane, i, out)
+        else:
+            p = episodes.problem[i]
+            reward, flags, expansions, scans = step_thinking(
+                truth_of(maps, problems, episodes, i), terrain_of(maps, problems, episodes, i), trip, mind,
+                terms, problems.goal[p], actions[i], problems.unit[p], out[i],
+            )  # fmt: skip
+        report[FLAGS, i], report[REACHED, i] = flags, mind.state[FOUND]
+        report[EXPANDED, i], report[SCANNED, i] = expansions, scans
+        if close_step(results, episodes.over, mode, i, reward, flags):
+            start(maps, ground, problems, episodes, lane, i, out)
+        report[POSSIBLE, i] = possible(trip, mind)
+
+
+def make_ground(grids: list[Grid], hidden: bool) -> Ground:
+    """Return the maps without obstacles, if any episode does not know its map."""
+    none, terrains = np.empty(0, np.uint8), [grid.open_ground for grid in grids if hidden]
+    return Ground(
+        open_mask=np.concatenate([none, *(terrain.mask for terrain in terrains)]),
+        open_free=np.concatenate([none, *(terrain.free for terrain in terrains)]),
+    )
+
+
+def make_episodes(count: int, settings: ThinkSettings, meter: NDArray[np.int64], threads: int = 1) -> ThinkEpisodes:
+    """Return room for so many episodes."""
+    cells = max(grid.terrain.mask.size for grid in settings.grids)
+    own = (count, cells if settings.private else 0)
+    return ThinkEpisodes(
+        problem=np.zeros(count, np.int64),
+        random=np.zeros(count, np.uint64),
+        over=np.zeros(count, np.bool_),
+        own_mask=np.empty(own, np.uint8),
+        own_free=np.empty(own, np.uint8),
+        own_known=np.empty(own, np.uint8),
+        own_real=np.empty(own, np.uint8),
+        state=np.zeros((count if settings.private else 1, 3), np.int64),
+        trips=make_trips(count)._replace(
+            plan=np.empty((count, cells), np.uint8),
+            changed=np.empty((threads, _news(settings)), np.int32),
+        ),
+        minds=make_mind(settings, cells, (count,), (threads,)),
+        meter=meter,
+    )
+
+
+def _news(settings: ThinkSettings) -> int:
+    """Return how many cells can change in the belief of an episode with one step."""
+    return max((2 * max(sight(problem), 0) + 1) ** 2 + len(problem.changes or ()) for problem in settings.pool)
+
+
+def bytes_of(data: Any) -> int:
+    """Return the memory of all arrays in nested tuples."""
+    return data.nbytes if isinstance(data, np.ndarray) else sum(map(bytes_of, _parts(data)))
+
+
+def _parts(data: Any) -> Iterable[Any]:
+    return data if isinstance(data, tuple) else ()
+
+
+def memory() -> float:
+    """Return the memory of this machine in bytes, infinity where the system does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
