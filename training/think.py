@@ -21,6 +21,7 @@ from rt_gym.envs.think_episode import ACT, THINK
 from rt_gym.envs.thoughts import THOUGHTS
 from rt_gym.errors import whole
 
+SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones end
 SLICES, COMMITTED = THOUGHTS.index("slices"), THOUGHTS.index("committed")
 
 Policy = Callable[[NDArray[np.float32]], NDArray[np.int64]]
@@ -75,7 +76,7 @@ class Times:
 
 
 def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Times:
-    """Let a policy solve every problem once, all of them side by side.
+    """Let a policy solve every problem once, many of them side by side.
 
     Args:
         policy: from an array of observations, one row per episode, to an array of actions.
@@ -87,20 +88,28 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
     if any(not problem.optimal or not np.isfinite(problem.optimal) for problem in problems):
         raise InputError("problems must have a goal that can be reached and is not the start, on maps that stay")
     size = len(problems)
-    batch = gym.make_vec(
-        "RTThink-v0", size, vectorization_mode="vector_entry_point", problems=list(problems),
-        autoreset_mode=AutoresetMode.NEXT_STEP, **settings,
+    batch: Any = gym.make_vec(
+        "RTThink-v0", min(size, SIDE_BY_SIDE), vectorization_mode="vector_entry_point", problems=list(problems),
+        autoreset_mode=AutoresetMode.DISABLED, **settings,
     )  # fmt: skip
-    time, work = np.zeros(size), np.zeros((2, size), np.int64)
-    running, solved = np.ones(size, bool), np.zeros(size, bool)
-    observations, _ = batch.reset(seed=_seeds(size))
-    while running.any():
+    time, thought, expansions = np.zeros(size + 1), np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
+    solved, seeds = np.zeros(size + 1, np.bool_), np.array(_seeds(size))
+    solving = np.arange(batch.num_envs)  # after the last problem, one that does not count
+    begun = batch.num_envs
+    observations, _ = batch.reset(seed=seeds[solving])
+    while (solving < size).any():
         observations, rewards, terminated, truncated, info = batch.step(policy(observations))
-        time -= rewards * running
-        work += np.stack([info["thought"], info["expansions"]]) * running
-        solved |= terminated & running
-        running &= ~(terminated | truncated)  # what follows are the episodes after the first
-    return Times(time, work[0], work[1], solved, np.array([problem.optimal for problem in problems]))
+        time[solving] -= rewards
+        thought[solving] += info["thought"]
+        expansions[solving] += info["expansions"]
+        solved[solving] = terminated
+        over = terminated | truncated
+        if over.any():
+            solving[over] = np.minimum(np.arange(begun, begun + over.sum()), size)
+            begun += int(over.sum())
+            observations, _ = batch.reset(seed=seeds[solving % size], options={"reset_mask": over})
+    optimal = np.array([problem.optimal for problem in problems])
+    return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal)
 
 
 @cache

@@ -47,7 +47,11 @@ class RTThinkVectorEnv(GridVectorEnv):
                 f" {each / 1e6:.1f} MB, and this machine has {there / 1e9:.1f} GB"
             )
         self._episodes = make_episodes(self.num_envs, settings, meter, self.threads)
-        self._shared = stack_maps(settings.grids), make_ground(settings.grids, settings.fog), tabulate_problems(settings)
+        self._shared = (
+            stack_maps(settings.grids),
+            make_ground(settings.grids, settings.fog),
+            tabulate_problems(settings),
+        )
         self._terms = settings.terms()
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
