@@ -21,6 +21,7 @@ ENDURANCE = 1_000_000
 EPISODES = 16  # of the endurance run
 SMALL = "rooms-64"  # in fog every episode has maps of its own: 16,384 of 512 x 512 would fill most machines
 SLACK = 1.0  # MB
+THINKERS = 64  # episodes of a batch that thinks or acts: on large maps each takes megabytes
 DECISIONS = 256  # episodes of a batch that controls its depth
 MOVES = 50_000  # of LRTA* beside them
 MEMORY = Path("/proc/self/statm")
@@ -91,6 +92,23 @@ def depth_control(grid: Grid) -> list[Row]:
     ]
 
 
+def thinking(grid: Grid) -> list[Row]:
+    """One environment that thinks or acts at random, and a batch of them, on the known map and in fog."""
+    places: list[dict[str, Any]] = [{"map": grid}, {"map": grid, "vision": 3}]
+    envs = [gym.make("CartPole-v1"), *(gym.make("RTThink-v0", **place) for place in places)]
+    batches = [batch("CartPole-v1", THINKERS), *(batch("RTThink-v0", THINKERS, **place) for place in places)]
+    steps = BATCHED_STEPS // THINKERS
+    actions, rows = random.integers(2, size=STEPS).tolist(), random.integers(2, size=(steps, THINKERS))
+    theirs, known, fog = alternate(*(partial(drive, env, actions) for env in envs))
+    their_batch, known_batch, fog_batch = alternate(*(partial(drive_batch, each, True, rows) for each in batches))
+    return [
+        ratio("RTThink-v0, a step", known / STEPS, "CartPole", theirs / STEPS),
+        ratio("  in fog", fog / STEPS, "CartPole", theirs / STEPS),
+        ratio(f"RTThink-v0, {THINKERS} episodes", known_batch / steps, "CartPole", their_batch / steps),
+        ratio("  in fog", fog_batch / steps, "CartPole", their_batch / steps),
+    ]
+
+
 def decisions(grid: Grid) -> list[Row]:
     """Batches that control their depth, beside LRTA* inside a kernel."""
     settings: dict[str, Any] = {"map": grid, "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
@@ -126,7 +144,7 @@ def wander(agent: Any, world: World) -> None:
 
 def resets(grid: Grid) -> list[Row]:
     """Resets that choose from the prepared pool."""
-    ids = ("RTPath-v0", "RTPathFog-v0", "RTDepth-v0", "RTDeepen-v0")
+    ids = ("RTPath-v0", "RTPathFog-v0", "RTDepth-v0", "RTDeepen-v0", "RTThink-v0")
     envs = [gym.make(env_id, map=grid) for env_id in ids]
     times = alternate(*(partial(reset_often, env) for env in envs))
     return [
@@ -199,6 +217,7 @@ def main() -> None:
     # First, while the process is small: memory that others left behind would hide a leak.
     print_rows(endurance("RTPathFog-v0") + endurance("RTDeepen-v0"))
     print_rows(single(grid) + depth_control(grid) + resets(grid))
+    print_rows(thinking(grid))
     print_rows(decisions(grid))
     print_rows(
         batched("RTPath-v0", 1024, grid, 1.0)

@@ -14,6 +14,8 @@ from rt_gym.envs.depth_settings import DepthSettings
 from rt_gym.envs.path import RTPathEnv
 from rt_gym.envs.path_vector import RTPathVectorEnv
 from rt_gym.envs.settings import PathSettings, Settings
+from rt_gym.envs.think_settings import ThinkSettings
+from rt_gym.envs.thoughts import THOUGHTS
 from rt_gym.situation import LAYERS, SITUATION
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,7 +115,11 @@ class TestEnvironmentsPage:
         table = first_columns(sections(sections(self.text, 2)["RTDepth-v0"], 3)["Arguments"])
         assert table == defaults(DepthSettings)
 
-    @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTDepth-v0"])
+    def test_thinking_has_this_argument_on_top(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTThink-v0"], 3)["Arguments"])
+        assert table == defaults(ThinkSettings)
+
+    @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTDepth-v0", "RTThink-v0"])
     def test_the_table_of_information_lists_every_key(self, env_id: str) -> None:
         table = first_columns(sections(sections(self.text, 2)[env_id], 3)["Information"])
         env = gym.make(env_id, map="open-16", pool=1)
@@ -132,6 +138,15 @@ class TestEnvironmentsPage:
         parts, _ = gym.make("RTDeepen-v0", map="open-16", pool=1, observation="dict").reset(seed=0)
         assert [part for _, part, _ in rows] == [name for name, part in parts.items() for _ in part]
         assert {*gym.make("RTDeepen-v0", map="open-16", pool=1).observation_space.high} == {np.float32(22)}
+
+    def test_so_does_that_of_thinking(self) -> None:
+        table = sections(sections(self.text, 2)["RTThink-v0"], 3)["Observation Space"]
+        rows = re.findall(r"^\| (\d+) \| `(\w+)` \| `(\w+)`:", table, re.MULTILINE)
+        assert [int(index) for index, *_ in rows] == list(range(21))
+        assert tuple(name for *_, name in rows) == THOUGHTS
+        parts, _ = gym.make("RTThink-v0", map="open-16", pool=1, observation="dict").reset(seed=0)
+        assert [part for _, part, _ in rows] == [name for name, part in parts.items() for _ in part]
+        assert {*gym.make("RTThink-v0", map="open-16", pool=1).observation_space.high} == {np.float32(22)}
 
     def test_the_table_of_observations_has_the_bounds_of_the_space(self) -> None:
         table = sections(sections(self.text, 2)["RTPath-v0"], 3)["Observation Space"]

@@ -22,7 +22,7 @@ class ThinkSettings(Settings):
         settings: those of every environment.
     """
 
-    def __init__(self, slice: int = 10, **settings: Any) -> None:
+    def __init__(self, slice: int = 20, **settings: Any) -> None:
         self.slice = whole("slice", slice, 1, MAX_CELLS)
         super().__init__(**settings)
         self.actions = 2
