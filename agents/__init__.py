@@ -40,6 +40,7 @@ _TABLE = {
     "tba": ("tba", "TBA"),
     "dstar-lite": ("dstar_lite", "DStarLite"),
     "classifier-lrta": ("classifier_lrta", "ClassifierLRTA"),
+    "policy-lrta": ("policy_lrta", "PolicyLRTA"),
     "oracle-lrta": ("oracle_lrta", "OracleLRTA"),
     "rule-lrta": ("rule_lrta", "RuleLRTA"),
 }

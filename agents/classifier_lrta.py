@@ -21,19 +21,16 @@ from agents.depth_control import (
     MAX_DEPTH,
     Control,
     DepthControl,
-    attend,
     begin_layers,
     end_layers,
-    observe,
+    look,
     open_layer,
-    recording,
     search,
 )
 from agents.policy import Forest, Policy, add_scores, largest, load_policy
 from rt_gym.errors import whole
-from rt_gym.features import FEATURES, write_features
+from rt_gym.features import FEATURES
 from rt_gym.files import PathLike
-from rt_gym.grid import locate
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import CLIMBED, DEPTH
 from rt_gym.world import View
@@ -63,24 +60,11 @@ class ClassifierMemory(NamedTuple):
     state: NDArray[np.int64]
 
 
-@kernel(inline=True)
-def look(terrain, trip, memory, s, t):
-    """Write the features that the policy needs; the paper's four take no look at the neighbours."""
-    control = memory.control
-    if memory.state[RICH] != 0 or recording(control):
-        observe(terrain, trip, control, s, t)
-        return
-    attend(terrain, trip, control, s, t)
-    x, y = locate(terrain, s)
-    goal_x, goal_y = locate(terrain, t)
-    write_features(control.situation.track, terrain, x, y, goal_x, goal_y, control.inputs)
-
-
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Let the policy choose a depth, or let it stop the search."""
     control = memory.control
-    look(terrain, trip, memory, s, t)
+    look(terrain, trip, control, memory.state[RICH], s, t)
     if memory.state[BY_LAYERS] == 0:
         add_scores(memory.forest, control.inputs, memory.state[BRANCH], memory.scores)
         depth = min(memory.depths[largest(memory.scores)], control.state[D_MAX])

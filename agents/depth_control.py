@@ -15,8 +15,8 @@ from agents.base import KernelAgent
 from rt_gym.budget import EXPANSIONS, MOVES, RAISES, Trip, make_trip
 from rt_gym.cost import STRAIGHT
 from rt_gym.errors import InputError, whole
-from rt_gym.features import CELL, NOW, RAISED
-from rt_gym.grid import fill_h0
+from rt_gym.features import CELL, NOW, RAISED, write_features
+from rt_gym.grid import fill_h0, locate
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import DEPTH, Ladder, begin_climb, climb, commit, label, make_ladder
 from rt_gym.search.lookahead import general_lrta
@@ -152,6 +152,18 @@ def observe(terrain, trip, control, s, t):
     write_situation(control.situation, terrain, trip, control.h, s, t, control.inputs)
     if recording(control):
         remember(terrain, trip, control, s, t)
+
+
+@kernel(inline=True)
+def look(terrain, trip, control, rich, s, t):
+    """Write the features that a policy needs; the paper's four, without ``rich``, take no look at the neighbours."""
+    if rich != 0 or recording(control):
+        observe(terrain, trip, control, s, t)
+        return
+    attend(terrain, trip, control, s, t)
+    x, y = locate(terrain, s)
+    goal_x, goal_y = locate(terrain, t)
+    write_features(control.situation.track, terrain, x, y, goal_x, goal_y, control.inputs)
 
 
 @kernel(inline=True)

@@ -199,3 +199,11 @@ def write_layers(ladder, out):
     out[3] = ladder.state[FLAT]
     out[4] = ladder.state[STEADY]
     out[5] = ladder.work[depth] - ladder.work[below]
+
+
+@kernel(inline=True)
+def squash(row):
+    """Replace every number by its logarithm, so that distances, counts and values have one scale."""
+    for k in range(row.size):
+        if row[k] != 0:
+            row[k] = np.copysign(np.log(np.float32(1) + abs(row[k])), row[k])

@@ -40,6 +40,7 @@ from rt_gym.situation import (
     begin_situation,
     note_decision,
     note_step,
+    squash,
     write_layers,
     write_situation,
 )
@@ -169,14 +170,6 @@ def write_row(mind, terms, out):
         layers = out[inputs.size :]
         write_layers(mind.ladder, layers)
         squash(layers)
-
-
-@kernel(inline=True)
-def squash(row):
-    """Replace every number by its logarithm, so that distances, counts and values have one scale."""
-    for k in range(row.size):
-        if row[k] != 0:
-            row[k] = np.copysign(np.log(np.float32(1) + abs(row[k])), row[k])
 
 
 @kernel(inline=True)

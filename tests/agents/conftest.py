@@ -48,6 +48,7 @@ SETTINGS: dict[str, list[Settings]] = {
     "tba": [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
     "dstar-lite": [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
     "classifier-lrta": [{"policy": "tree"}, {"policy": "history", "max_branch": 3}, {"policy": BY_LAYERS, "d_max": 6}],
+    "policy-lrta": [{"policy": "deepen"}, {"policy": "depth", "d_max": 6}],
     "oracle-lrta": [{"d_max": 1}, {"d_max": 5}],
     "rule-lrta": [
         {"rule": "update", "d_max": 5},

@@ -27,6 +27,7 @@ from reference import (
     plain_lrta_ls,
     plain_lrts,
     plain_lss_lrta,
+    plain_network,
     plain_p_lrta,
     plain_rta,
     plain_rtaa,
@@ -59,6 +60,7 @@ REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "tba": plain_tba.run,
     "dstar-lite": plain_dstar_lite.run,
     "classifier-lrta": plain_depth_control.run_classifier,
+    "policy-lrta": plain_network.run,
     "oracle-lrta": plain_depth_control.run_oracle,
     "rule-lrta": plain_depth_control.run_rule,
 }
@@ -118,6 +120,9 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
             "max_branch": st.one_of(st.none(), st.integers(1, 5)),
         }
     ),
+    "policy-lrta": st.fixed_dictionaries(
+        {"policy": st.sampled_from(["deepen", "depth"]), "d_max": st.one_of(st.none(), st.integers(1, 6))}
+    ),
     "oracle-lrta": st.fixed_dictionaries({"d_max": st.integers(1, 6)}),
     "rule-lrta": st.fixed_dictionaries(
         {"rule": st.sampled_from(["update", "revisit", "settle"]), "d_max": st.integers(1, 8)}
@@ -126,7 +131,7 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
 
 # Ids that may read a state again without expanding it, when a longer way turns out to be the cheaper one. That is no
 # part of the paper and hence of the reference; the counting map below recounts it.
-READS_AGAIN = {"lrta", "rta", "lrts", "classifier-lrta", "oracle-lrta", "rule-lrta"}
+READS_AGAIN = {"lrta", "rta", "lrts", "classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta"}
 
 # Ids that may raise a value several times in one plan; the reference notes once how far it rose.
 RAISES_AGAIN = {"lrta-k", "lrta-ls-kd", "p-lrta"}

@@ -1,0 +1,271 @@
+"""Small neural networks as policies for the depth of a lookahead: weights in an ``.npz`` file, evaluated by a kernel.
+
+A network reads an observation of RTDepth-v0 or RTDeepen-v0, or some of its features: every number as
+sign(x) log(1 + abs(x)), then standardised by a mean and a scale of its own. The largest output decides, the first of
+equal ones: which depth, or whether to act (output 0) or to deepen (output 1). Sums are made in float64, so that their
+order does not matter for the decision.
+"""
+
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rt_gym.archive import load_archive, save_archive
+from rt_gym.errors import InputError, quoted, whole
+from rt_gym.files import PathLike, shown
+from rt_gym.jit import kernel
+from rt_gym.situation import LAYERS, SITUATION
+
+KIND, VERSION = "rt_gym.depth-network", 1
+DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # with the features that each can know
+ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
+ACTIVATIONS = ("tanh", "relu")
+TANH, RELU = range(2)
+MAX_WIDTH, MAX_LAYERS = 4096, 16
+READY_MADE = files("agents").joinpath("policies")
+
+Floats = NDArray[np.float32]
+
+
+class Net(NamedTuple):
+    """A network as kernels take it.
+
+    Attributes:
+        place: int64[n], where each input stands in the row that is read.
+        mean, scale: float64[n], what is taken away from an input, and what the rest is divided by.
+        width: int64[layers + 1], of the inputs and of every layer.
+        weights: float64, the matrices of all layers, row by row; a row belongs to an input of the layer.
+        bias: float64, of all layers.
+        activation: int64[1], TANH or RELU, after every layer but the last.
+    """
+
+    place: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    width: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    activation: NDArray[np.int64]
+
+
+@kernel
+def forward(net, inputs, room, out):
+    """Write the outputs; ``room`` has two rows, each as long as the widest layer."""
+    here, there = room[0], room[1]
+    for i in range(net.place.size):
+        here[i] = (inputs[net.place[i]] - net.mean[i]) / net.scale[i]
+    row, base = 0, 0
+    for layer in range(1, net.width.size):
+        width = net.width[layer]
+        for j in range(width):
+            there[j] = net.bias[base + j]
+        base += width
+        for i in range(net.width[layer - 1]):
+            for j in range(width):
+                there[j] += here[i] * net.weights[row + j]
+            row += width
+        if layer < net.width.size - 1:
+            activate(there[:width], net.activation[0])
+        here, there = there, here
+    for j in range(out.size):
+        out[j] = here[j]
+
+
+@kernel(inline=True)
+def activate(units, activation):
+    """Apply the activation to every unit of a layer."""
+    for j in range(units.size):
+        units[j] = np.tanh(units[j]) if activation == TANH else max(units[j], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A policy.
+
+    Args:
+        decide: ``"depth"`` before the search, or ``"deepen"`` after every layer.
+        features: the names of the inputs, in their order; those of the layers only for ``"deepen"``.
+        layers: weights (inputs x outputs) and bias of every layer, the last one's outputs being the actions.
+        d_max: the largest depth.
+        depths: the depth that each output stands for; empty for ``"deepen"``, whose outputs are ACT and DEEPEN.
+        history: how many steps back the features reach.
+        activation: ``"tanh"`` or ``"relu"``, after every layer but the last.
+        mean, scale: what is taken away from every input, and what the rest is divided by; 0 and 1 if None.
+        about: how it was made: command, settings, maps, seed; for people.
+
+    Raises:
+        InputError: if these do not fit together.
+    """
+
+    decide: str
+    features: tuple[str, ...]
+    layers: tuple[tuple[Floats, Floats], ...]
+    d_max: int
+    depths: tuple[int, ...] = ()
+    history: int = 20
+    activation: str = "tanh"
+    mean: Floats | None = None
+    scale: Floats | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._check_words()
+        self._set("d_max", whole("d_max", self.d_max, 1, 100))
+        self._set("history", whole("history", self.history, 1, 10_000))
+        self._set("depths", tuple(whole("every depth", depth, 1, self.d_max) for depth in self.depths))
+        if (self.decide == "depth") != bool(self.depths):
+            raise InputError("must list depths if and only if it decides the depth")
+        inputs = len(self.features)
+        self._set("mean", _numbers("mean", np.zeros(inputs) if self.mean is None else self.mean, (inputs,)))
+        self._set("scale", _numbers("scale", np.ones(inputs) if self.scale is None else self.scale, (inputs,)))
+        if (self.scale == 0).any():
+            raise InputError("has a scale of zero, which nothing can be divided by")
+        self._set("layers", tuple(_checked_layers(self.layers, inputs, self.outputs)))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_words(self) -> None:
+        if not isinstance(self.decide, str) or self.decide not in DECISIONS:
+            raise InputError(f"must decide {' or '.join(DECISIONS)}, not {quoted(self.decide)}")
+        for feature in self.features:
+            if feature not in DECISIONS[self.decide]:
+                raise InputError(f"has the feature {quoted(feature)}, which a policy for the {self.decide} cannot know")
+        if not self.features or len(set(self.features)) < len(self.features):
+            raise InputError("must have features, and each of them once")
+        if self.activation not in ACTIVATIONS:
+            raise InputError(f"must have the activation {' or '.join(ACTIVATIONS)}, not {quoted(self.activation)}")
+        if not isinstance(self.about, dict):
+            raise InputError(f"must describe itself by names and values, not {quoted(self.about)}")
+
+    @property
+    def outputs(self) -> int:
+        """How many actions there are."""
+        return len(self.depths) or 2
+
+    @property
+    def widest(self) -> int:
+        """The width of the widest layer, inputs included."""
+        return max(width for weights, _ in self.layers for width in weights.shape)
+
+    def wired(self, names: tuple[str, ...]) -> Net:
+        """Return the network for rows with these features."""
+        weights, biases = zip(*self.layers, strict=True)
+        return Net(
+            place=np.array([names.index(name) for name in self.features], np.int64),
+            mean=np.asarray(self.mean, np.float64),
+            scale=np.asarray(self.scale, np.float64),
+            width=np.array([len(self.features), *map(len, biases)], np.int64),
+            weights=np.concatenate([matrix.ravel() for matrix in weights]).astype(np.float64),
+            bias=np.concatenate(biases).astype(np.float64),
+            activation=np.array([ACTIVATIONS.index(self.activation)], np.int64),
+        )
+
+    def scores(self, observations: ArrayLike) -> NDArray[np.float64]:
+        """Return the outputs for observations, one in each row; their columns are the features, as environments do."""
+        rows = _numbers("observations", observations, (None, len(self.features)))
+        net, room, out = self.wired(self.features), np.empty((2, self.widest)), np.empty((len(rows), self.outputs))
+        for row, scores in zip(rows, out, strict=True):
+            forward(net, row, room, scores)
+        return out
+
+    def save(self, path: PathLike) -> None:
+        """Write the network to an ``.npz`` file."""
+        words = {"decide": self.decide, "features": list(self.features), "activation": self.activation}
+        numbers = {"d_max": self.d_max, "depths": list(self.depths), "history": self.history}
+        arrays = {"mean": self.mean, "scale": self.scale}
+        for number, (weights, bias) in enumerate(self.layers):
+            arrays |= {f"weights_{number}": weights, f"bias_{number}": bias}
+        save_archive(path, KIND, VERSION, words | numbers | {"about": self.about}, arrays)
+
+
+def _numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> Floats:
+    """Return finite numbers of a shape; None stands for any length."""
+    try:
+        array = np.asarray(values)
+        fits = array.dtype.kind in "fiu" and len(array.shape) == len(shape)
+        fits = fits and all(want in (None, have) for want, have in zip(shape, array.shape, strict=True))
+    except ValueError:  # rows of different lengths
+        fits = False
+    if not fits:
+        wanted = " x ".join("any" if want is None else str(want) for want in shape)
+        raise InputError(f"must have {wanted} numbers as {name}")
+    with np.errstate(over="ignore"):
+        narrow = array.astype(np.float32)
+    if not np.isfinite(narrow).all():
+        raise InputError(f"has a number in {name} that is not finite")
+    return narrow
+
+
+def _checked_layers(layers: Any, inputs: int, outputs: int) -> list[tuple[Floats, Floats]]:
+    """Return layers, each of which takes what the one before gives, from all inputs to all outputs."""
+    if not 1 <= len(layers) <= MAX_LAYERS:
+        raise InputError(f"must have from 1 to {MAX_LAYERS} layers, not {len(layers)}")
+    checked, width = [], inputs
+    for number, (weights, bias) in enumerate(layers):
+        matrix = _numbers(f"weights {number}", weights, (width, None))
+        width = whole(f"the width of layer {number}", matrix.shape[1], 1, MAX_WIDTH)
+        checked.append((matrix, _numbers(f"bias {number}", bias, (width,))))
+    if width != outputs:
+        raise InputError(f"must have {outputs} outputs, one for each action, not {width}")
+    return checked
+
+
+def load_network(source: PathLike | Network) -> Network:
+    """Return a network: one that is already there, from a file, or by the name of one that comes with the package.
+
+    Raises:
+        InputError: if there is none, or it is of another kind or version, truncated, or does not fit together.
+    """
+    if isinstance(source, Network):
+        return source
+    if not isinstance(source, (str, Path)):
+        raise InputError(f"policy must be a file or a name, not {quoted(source)}")
+    if source in ready_made():
+        with as_file(READY_MADE.joinpath(f"{source}.npz")) as path:
+            return _read(path, str(source))
+    if not Path(source).exists():
+        raise InputError(f"there is no network {shown(source)}; ready-made ones are {', '.join(ready_made())}")
+    return _read(source, shown(source))
+
+
+def ready_made() -> list[str]:
+    """Return the names of the networks that come with the package."""
+    return sorted(path.name.removesuffix(".npz") for path in READY_MADE.iterdir() if path.name.endswith(".npz"))
+
+
+def _read(path: PathLike, name: str) -> Network:
+    head, arrays = load_archive(path, KIND, VERSION)
+    try:
+        return _assembled(head, arrays)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def _assembled(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Network:
+    """Return the network that a file describes, or say what is wrong with it."""
+    for name in ("features", "depths"):
+        if not isinstance(head.get(name), list):
+            raise InputError(f"must have a list of {name}")
+    if not all(isinstance(name, str) for name in head["features"]):
+        raise InputError("must name its features by words")
+    count = sum(name.startswith("weights_") for name in arrays)
+    wanted = {"mean", "scale", *(f"{part}_{number}" for part in ("weights", "bias") for number in range(count))}
+    if set(arrays) != wanted:
+        raise InputError("must have a mean, a scale, and the weights and the bias of every layer")
+    return Network(
+        decide=head.get("decide", ""),
+        features=tuple(head["features"]),
+        layers=tuple((arrays[f"weights_{number}"], arrays[f"bias_{number}"]) for number in range(count)),
+        d_max=head.get("d_max", 0),
+        depths=tuple(head["depths"]),
+        history=head.get("history", 0),
+        activation=head.get("activation", ""),
+        mean=arrays["mean"],
+        scale=arrays["scale"],
+        about=head.get("about", {}),
+    )

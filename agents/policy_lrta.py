@@ -1,0 +1,129 @@
+"""LRTA* whose lookahead is as deep as a neural network says, or goes on for as long as it says.
+
+The network sees exactly what an agent of RTDepth-v0 or RTDeepen-v0 sees, so one that was trained there acts here the
+same. Networks come from evolution or from reinforcement learning (``rt-gym train rl``); a decision takes some
+microseconds inside the trial.
+
+Readings:
+- The depth that is chosen, or reached layer by layer, is searched by General LRTA* (V. Bulitko, Y. Björnsson,
+  M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time Heuristic Search", ICAPS
+  2007), as by the classifier.
+- A network is asked after the first layer for the first time: that layer is opened in any case.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import bind, decision, trial_loop
+from agents.depth_control import (
+    D_MAX,
+    MAX_DEPTH,
+    Control,
+    DepthControl,
+    begin_layers,
+    end_layers,
+    look,
+    open_layer,
+    search,
+)
+from agents.network import ACT, DEEPEN, Net, Network, forward, load_network
+from agents.policy import INPUTS, largest
+from rt_gym.errors import whole
+from rt_gym.features import FEATURES
+from rt_gym.files import PathLike
+from rt_gym.jit import kernel
+from rt_gym.search.deepening import CLIMBED, DEPTH
+from rt_gym.situation import LAYERS, SITUATION, squash
+from rt_gym.world import View
+
+# Entries of PolicyMemory.state: whether it decides after every layer, and whether it needs more than the paper's
+# features.
+BY_LAYERS, RICH = range(2)
+
+
+class PolicyMemory(NamedTuple):
+    """What depth control shares, and the network.
+
+    Attributes:
+        control: the shared part.
+        net: the network.
+        depths: the depth that each output stands for.
+        seen: float32, the features as the network sees them.
+        room: for the layers of the network.
+        scores: its outputs.
+        state: int64[2], see above.
+    """
+
+    control: Control
+    net: Net
+    depths: NDArray[np.int64]
+    seen: NDArray[np.float32]
+    room: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    state: NDArray[np.int64]
+
+
+@kernel
+def see(memory, begin, end):
+    """Bring some features into the form in which the network sees them."""
+    for k in range(begin, end):
+        memory.seen[k] = memory.control.inputs[k]
+    squash(memory.seen[begin:end])
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Let the network choose a depth, or let it stop the search."""
+    control, scores = memory.control, memory.scores
+    look(terrain, trip, control, memory.state[RICH], s, t)
+    see(memory, 0, len(SITUATION))
+    if memory.state[BY_LAYERS] == 0:
+        forward(memory.net, memory.seen, memory.room, scores)
+        depth = min(memory.depths[largest(scores)], control.state[D_MAX])
+        return search(terrain, trip, control, s, t, depth)
+    begin_layers(control, s)
+    while True:
+        result = open_layer(terrain, trip, control, t)
+        if result != CLIMBED:
+            return result
+        see(memory, len(SITUATION), len(SITUATION) + len(LAYERS))
+        forward(memory.net, memory.seen, memory.room, scores)
+        if scores[ACT] >= scores[DEEPEN] or control.ladder.state[DEPTH] == control.state[D_MAX]:
+            return end_layers(terrain, trip, control, s, t)
+
+
+run, decide = bind(trial_loop, plan), bind(decision, plan)
+
+
+class PolicyLRTA(DepthControl):
+    """LRTA* with a neural network that chooses the depth.
+
+    Args:
+        policy: a file with a network, or the name of a ready-made one.
+        d_max: look no deeper than that, whatever the network says; None leaves it to the network.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+
+    def __init__(self, policy: PathLike | Network = "deepen", d_max: int | None = None, tie: str = "first") -> None:
+        self.policy = policy
+        self.network = load_network(policy)
+        cap = self.network.d_max if d_max is None else whole("d_max", d_max, 1, MAX_DEPTH)
+        super().__init__(min(cap, self.network.d_max), self.network.history, tie)
+
+    def make_memory(self, view: View) -> PolicyMemory:
+        """Return the memory for maps of this size and kind."""
+        network = self.network
+        rich = any(name in SITUATION and name not in FEATURES for name in network.features)
+        return PolicyMemory(
+            control=super().make_memory(view),
+            net=network.wired(INPUTS),
+            depths=np.array(network.depths, np.int64),
+            seen=np.zeros(len(INPUTS), np.float32),
+            room=np.empty((2, network.widest)),
+            scores=np.zeros(network.outputs),
+            state=np.array([network.decide == "deepen", rich], np.int64),
+        )
