@@ -20,7 +20,8 @@ from rt_gym.files import PathLike, shown
 from rt_gym.jit import kernel
 from rt_gym.situation import LAYERS, SITUATION
 
-KIND, VERSION = "rt_gym.depth-network", 1
+KIND, VERSION = "depth network", 1
+LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | {"width": (np.int64, 1)}
 DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # with the features that each can know
 ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
 ACTIVATIONS = ("tanh", "relu")
@@ -177,9 +178,11 @@ class Network:
         """Write the network to an ``.npz`` file."""
         words = {"decide": self.decide, "features": list(self.features), "activation": self.activation}
         numbers = {"d_max": self.d_max, "depths": list(self.depths), "history": self.history}
-        arrays = {"mean": self.mean, "scale": self.scale}
-        for number, (weights, bias) in enumerate(self.layers):
-            arrays |= {f"weights_{number}": weights, f"bias_{number}": bias}
+        arrays = {
+            name: array.astype(LAYOUT[name][0])
+            for name, array in self.wired(self.features)._asdict().items()
+            if name in LAYOUT
+        }
         save_archive(path, KIND, VERSION, words | numbers | {"about": self.about}, arrays)
 
 
@@ -239,7 +242,7 @@ def ready_made() -> list[str]:
 
 
 def _read(path: PathLike, name: str) -> Network:
-    head, arrays = load_archive(path, KIND, VERSION)
+    head, arrays = load_archive(path, KIND, VERSION, LAYOUT)
     try:
         return _assembled(head, arrays)
     except InputError as error:
@@ -253,14 +256,10 @@ def _assembled(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Network
             raise InputError(f"must have a list of {name}")
     if not all(isinstance(name, str) for name in head["features"]):
         raise InputError("must name its features by words")
-    count = sum(name.startswith("weights_") for name in arrays)
-    wanted = {"mean", "scale", *(f"{part}_{number}" for part in ("weights", "bias") for number in range(count))}
-    if set(arrays) != wanted:
-        raise InputError("must have a mean, a scale, and the weights and the bias of every layer")
     return Network(
         decide=head.get("decide", ""),
         features=tuple(head["features"]),
-        layers=tuple((arrays[f"weights_{number}"], arrays[f"bias_{number}"]) for number in range(count)),
+        layers=_cut(arrays["width"], arrays["weights"], arrays["bias"]),
         d_max=head.get("d_max", 0),
         depths=tuple(head["depths"]),
         history=head.get("history", 0),
@@ -269,3 +268,15 @@ def _assembled(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Network
         scale=arrays["scale"],
         about=head.get("about", {}),
     )
+
+
+def _cut(width: NDArray[np.int64], weights: Floats, bias: Floats) -> tuple[tuple[Floats, Floats], ...]:
+    """Return the layers, whose weights and biases stand one after the other."""
+    if not 2 <= width.size <= MAX_LAYERS + 1 or not ((width >= 1) & (width <= MAX_WIDTH)).all():
+        raise InputError(f"must have from 1 to {MAX_LAYERS} layers, each from 1 to {MAX_WIDTH} wide")
+    sizes = width[:-1] * width[1:]
+    if (weights.size, bias.size) != (sizes.sum(), width[1:].sum()):
+        raise InputError("must have as many weights and biases as its layers are wide")
+    matrices, biases = np.split(weights, np.cumsum(sizes)[:-1]), np.split(bias, np.cumsum(width[1:])[:-1])
+    shapes = zip(matrices, width[:-1], width[1:], strict=True)
+    return tuple(zip((matrix.reshape(a, b) for matrix, a, b in shapes), biases, strict=True))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
-from agents.network import ACT, DEEPEN, KIND, VERSION, Network, load_network, ready_made
+from agents.network import ACT, DEEPEN, KIND, LAYOUT, VERSION, Network, load_network, ready_made
 from reference import plain_network
 from rt_gym import InputError, Problem, World, load_map, sample_problems
 from rt_gym.archive import load_archive, save_archive
@@ -203,16 +203,20 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"weights_0": np.zeros((23, 5))}, "must have 24 x any numbers as weights 0"),
-            ({"weights_1": np.zeros((4, 9))}, "must have 5 x any numbers as weights 1"),
-            ({"weights_0": np.zeros((24, 0))}, "the width of layer 0 must be a whole number from 1"),
-            ({"bias_1": np.zeros(8)}, "must have 9 numbers as bias 1"),
-            ({"bias_0": np.full(5, np.nan)}, "has a number in bias 0 that is not finite"),
-            ({"weights_0": np.full((24, 5), 1e300)}, "has a number in weights 0 that is not finite"),
-            ({"bias_0": np.array(["a"] * 5)}, "must have 5 numbers as bias 0"),
-            ({"scale": np.zeros(24)}, "has a scale of zero"),
-            ({"weights_7": np.zeros((2, 2))}, "must have a mean, a scale, and the weights"),
-            ({"other": np.zeros(2)}, "must have a mean, a scale, and the weights"),
+            ({"width": [23, 5, 9]}, "must have as many weights and biases as its layers are wide"),
+            ({"width": [24, 9, 5]}, "must have as many weights and biases as its layers are wide"),
+            ({"width": [24, 5]}, "must have as many weights and biases as its layers are wide"),
+            ({"width": [24, 0, 9]}, "must have from 1 to 16 layers, each from 1 to 4096 wide"),
+            ({"width": [24, -5, 9]}, "must have from 1 to 16 layers"),
+            ({"width": [24, 1 << 62, 9]}, "must have from 1 to 16 layers"),
+            ({"width": [24]}, "must have from 1 to 16 layers"),
+            ({"width": [24.0, 5.0, 9.0]}, "its array width is not what"),
+            ({"bias": np.zeros(13, np.float32)}, "must have as many weights and biases"),
+            ({"bias": np.full(14, np.nan, np.float32)}, "has a number in bias 0 that is not finite"),
+            ({"weights": np.full(165, np.inf, np.float32)}, "has a number in weights 0 that is not finite"),
+            ({"weights": np.zeros((24, 5), np.float32)}, "its array weights is not what"),
+            ({"scale": np.zeros(24, np.float32)}, "has a scale of zero"),
+            ({"mean": np.zeros(23, np.float32)}, "must have 24 numbers as mean"),
         ],
     )
     def test_arrays_that_do_not_fit_are_refused(self, tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -221,14 +225,14 @@ class TestFiles:
     def refused(self, tmp_path: Path, head: dict[str, Any], arrays: dict[str, Any], message: str) -> None:
         path = tmp_path / "n.npz"
         random_network("depth", 1).save(path)
-        old_head, old_arrays = load_archive(path, KIND, VERSION)
+        old_head, old_arrays = load_archive(path, KIND, VERSION, LAYOUT)
         save_archive(path, KIND, VERSION, old_head | head, old_arrays | arrays)
         with pytest.raises(InputError, match=message) as refusal:
             agents.make("policy-lrta", policy=str(path))
         assert str(refusal.value).count("\n") == 0
         assert "n.npz" in str(refusal.value)
 
-    @pytest.mark.parametrize(("kind", "version"), [("rt_gym.other", VERSION), (KIND, VERSION + 1)])
+    @pytest.mark.parametrize(("kind", "version"), [("other", VERSION), (KIND, VERSION + 1)])
     def test_another_kind_or_version_is_refused(self, tmp_path: Path, kind: str, version: int) -> None:
         save_archive(tmp_path / "n.npz", kind, version, {}, {})
         with pytest.raises(InputError, match=r"n\.npz"):
