@@ -37,16 +37,13 @@ class Net(NamedTuple):
 
     Attributes:
         place: int64[n], where each input stands in the row that is read.
-        mean, scale: float64[n], what is taken away from an input, and what the rest is divided by.
         width: int64[layers + 1], of the inputs and of every layer.
         weights: float64, the matrices of all layers, row by row; a row belongs to an input of the layer.
-        bias: float64, of all layers.
+        bias: float64, of all layers. The first layer's numbers take the mean and the scale of the inputs into account.
         activation: int64[1], TANH or RELU, after every layer but the last.
     """
 
     place: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
     width: NDArray[np.int64]
     weights: NDArray[np.float64]
     bias: NDArray[np.float64]
@@ -58,7 +55,7 @@ def forward(net, inputs, room, out):
     """Write the outputs; ``room`` has two rows, each as long as the widest layer."""
     here, there = room[0], room[1]
     for i in range(net.place.size):
-        here[i] = (inputs[net.place[i]] - net.mean[i]) / net.scale[i]
+        here[i] = inputs[net.place[i]]
     row, base = 0, 0
     for layer in range(1, net.width.size):
         width = net.width[layer]
@@ -104,13 +101,13 @@ class Network:
 
     decide: str
     features: tuple[str, ...]
-    layers: tuple[tuple[Floats, Floats], ...]
+    layers: tuple[tuple[NDArray[Any], NDArray[Any]], ...]
     d_max: int
     depths: tuple[int, ...] = ()
     history: int = 20
     activation: str = "tanh"
-    mean: Floats | None = None
-    scale: Floats | None = None
+    mean: NDArray[Any] | None = None
+    scale: NDArray[Any] | None = None
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -123,7 +120,7 @@ class Network:
         inputs = len(self.features)
         self._set("mean", _numbers("mean", np.zeros(inputs) if self.mean is None else self.mean, (inputs,)))
         self._set("scale", _numbers("scale", np.ones(inputs) if self.scale is None else self.scale, (inputs,)))
-        if (self.scale == 0).any():
+        if not np.asarray(self.scale).all():
             raise InputError("has a scale of zero, which nothing can be divided by")
         self._set("layers", tuple(_checked_layers(self.layers, inputs, self.outputs)))
 
@@ -155,16 +152,20 @@ class Network:
 
     def wired(self, names: tuple[str, ...]) -> Net:
         """Return the network for rows with these features."""
-        weights, biases = zip(*self.layers, strict=True)
+        (weights, bias), *others = [(w.astype(np.float64), b.astype(np.float64)) for w, b in self.layers]
+        weights = weights / np.asarray(self.scale, np.float64)[:, None]
+        layers = [(weights, bias - np.asarray(self.mean, np.float64) @ weights), *others]
         return Net(
             place=np.array([names.index(name) for name in self.features], np.int64),
-            mean=np.asarray(self.mean, np.float64),
-            scale=np.asarray(self.scale, np.float64),
-            width=np.array([len(self.features), *map(len, biases)], np.int64),
-            weights=np.concatenate([matrix.ravel() for matrix in weights]).astype(np.float64),
-            bias=np.concatenate(biases).astype(np.float64),
+            width=self._width,
+            weights=np.concatenate([weights.ravel() for weights, _ in layers]),
+            bias=np.concatenate([bias for _, bias in layers]),
             activation=np.array([ACTIVATIONS.index(self.activation)], np.int64),
         )
+
+    @property
+    def _width(self) -> NDArray[np.int64]:
+        return np.array([len(self.features), *(bias.size for _, bias in self.layers)], np.int64)
 
     def scores(self, observations: ArrayLike) -> NDArray[np.float64]:
         """Return the outputs for observations, one in each row; their columns are the features, as environments do."""
@@ -179,9 +180,11 @@ class Network:
         words = {"decide": self.decide, "features": list(self.features), "activation": self.activation}
         numbers = {"d_max": self.d_max, "depths": list(self.depths), "history": self.history}
         arrays = {
-            name: array.astype(LAYOUT[name][0])
-            for name, array in self.wired(self.features)._asdict().items()
-            if name in LAYOUT
+            "mean": self.mean,
+            "scale": self.scale,
+            "width": self._width,
+            "weights": np.concatenate([weights.ravel() for weights, _ in self.layers]),
+            "bias": np.concatenate([bias for _, bias in self.layers]),
         }
         save_archive(path, KIND, VERSION, words | numbers | {"about": self.about}, arrays)
 

@@ -44,6 +44,10 @@ Changes = Annotated[
     ),
 ]
 MaxMoves = Annotated[int, typer.Option(min=1, max=10**8, help="The move cap of every trial; to meet it is to fail.")]
+Leaderboard = Annotated[
+    bool, typer.Option("--leaderboard", help="Rank depth controllers: 0 is the best fixed depth, 1 the oracle.")
+]
+Price = Annotated[float, typer.Option(min=0.0, help="Steps that an expansion costs, for --leaderboard.")]
 Baseline = Annotated[
     str | None, typer.Option(metavar="ID[:NAME=VALUE]", help="Show paired differences to this one of the agents.")
 ]
@@ -65,6 +69,8 @@ def compare(
     max_moves: MaxMoves = 1_000_000,
     baseline: Baseline = None,
     against: Against = None,
+    leaderboard: Leaderboard = False,
+    price: Price = 0.01,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="The folder for tables, plots and finished jobs.")] = Path("rt-gym-compare"),
     jobs: Annotated[int, typer.Option(min=-1, help="Processes at a time; -1 for one per core.")] = -1,
@@ -80,6 +86,8 @@ def compare(
     from training.specs import parse_range
 
     workers = Workers(jobs, backend, scheduler)
+    if leaderboard and agent:
+        _check_marks(agent)
     former = read_rows(against) if against else None
     low, high = parse_range("--optimal", optimal) if optimal else (1.0, inf)
     draw = Draw(problems, low, high, seed, vision, choose_changes(changes))
@@ -90,9 +98,17 @@ def compare(
     rows, timings = _run(plan, out, workers)
     findings = find(plan, rows, timings, Question(baseline, former, str(against), units, tick_ms or 0.0))
     asked = {"optimal_from": low, "optimal_to": None if high == inf else high, "baseline": baseline}
-    _tell(findings, findings.write(out, asked), as_json)
+    _tell(findings, findings.write(out, asked), as_json, price if leaderboard else None)
     if findings.regressed:
         raise typer.Exit(1)
+
+
+def _check_marks(specs: list[str]) -> None:
+    """Refuse a leaderboard without those who mark its 0 and 1."""
+    from training.leaderboard import require_marks
+    from training.specs import parse_sweep
+
+    require_marks(name for text in specs for name, _ in parse_sweep(text))
 
 
 def _times(budget: str, count: str, budget_ms: str, units: int | None, tick_ms: float | None) -> list[float]:
@@ -203,12 +219,17 @@ def _run(plan: "Plan", out: Path, workers: "Workers") -> "tuple[list[Row], list[
             raise typer.Exit(130) from None
 
 
-def _tell(findings: "Findings", files: list[Path], as_json: bool) -> None:
+def _tell(findings: "Findings", files: list[Path], as_json: bool, price: float | None) -> None:
+    from training.leaderboard import leaderboard_table, rank
+
     names = [str(path) for path in files]
+    standings = [] if price is None else rank(findings.rows, price, findings.plan.seed)
     if as_json:
-        print_json(findings.document() | {"files": names})
+        ranked = {"leaderboard": [standing.document() for standing in standings]} if standings else {}
+        print_json(findings.document() | ranked | {"files": names})
         return
-    for table in findings.tables():
+    tables = findings.tables() + ([leaderboard_table(standings, price)] if price is not None else [])
+    for table in tables:
         print_table(table.title, table.columns, table.rows)
     typer.echo("\n".join([_NOTES, *[_RATIO] * findings.has_ratios, *[_LATE] * bool(findings.late)]))
     for lines in (findings.remarks(), findings.recommendations, names):

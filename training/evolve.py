@@ -1,0 +1,392 @@
+"""Evolves small networks that control the lookahead, by what whole episodes cost: CMA-ES on the ratio to fixed depths.
+
+N. Hansen, A. Ostermeier, "Completely Derandomized Self-Adaptation in Evolution Strategies", Evolutionary Computation
+9(2), 2001, as in the package ``cma``. The pay-off of a deep search may lie hundreds of moves ahead, so nothing smaller
+than a whole episode is judged.
+
+A candidate walks every training problem. Its merit is the mean of the logarithms of both ratios (``training.compare``):
+how many times its expansions LRTA* of fixed depths needs for its suboptimality, by the mean and the pooled meter. Its
+runs are capped at the longest run of the fixed depths, none of which is cut. A candidate with a cut run is void: what a
+cut run cost so far would look cheap. All candidates meet the same problems.
+
+The network of a candidate has one layer of a few hidden units and a number y behind it. To deepen or to act is a
+matter of its sign. A depth is the one whose logarithm is nearest to y, which is the largest of the outputs
+2 y log d - (log d)^2: a network like any other. The first generation is spread around weights that imitate a rule.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from hashlib import sha256
+from math import inf, log
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cma
+import numpy as np
+from numpy.typing import NDArray
+
+import agents
+from agents.network import DECISIONS, Network
+from agents.policy_lrta import PolicyLRTA
+from rt_gym import InputError, Problem, World
+from rt_gym.archive import load_archive, save_archive
+from rt_gym.errors import quoted, whole
+from training.compare import Course, Plan, Workers, run_plan, score_all
+from training.compare.sources import source_stamp
+from training.compare.stats import ratio
+from training.depth import MAX_MOVES, School, Told, fixed_depths
+
+KIND, VERSION = "evolution", 1
+LAYOUT = {
+    "candidates": (np.float64, 3),
+    "losses": (np.float64, 2),
+    "centres": (np.float64, 2),
+    "merits": (np.float64, 2),
+}
+_STATES = 100  # of a problem that inputs are standardised by
+VOID = 1e3  # the loss of a candidate with a cut run
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """The settings.
+
+    Attributes:
+        decide: ``"deepen"`` or ``"depth"``.
+        hidden: units of the hidden layer.
+        generations: how many at most.
+        population: candidates of each.
+        sigma: how far the first generation is spread.
+        pooled: the weight of the pooled meter, from 0 to 1; the mean has the rest.
+        check: after how many generations their centre is judged on the validation maps.
+        patience: after how many checks without a better one to stop.
+        seed: for the candidates.
+    """
+
+    decide: str = "deepen"
+    hidden: int = 3
+    generations: int = 60
+    population: int = 16
+    sigma: float = 0.3
+    pooled: float = 0.5
+    check: int = 5
+    patience: int = 6
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.decide not in DECISIONS:
+            raise InputError(f"decide must be {' or '.join(DECISIONS)}, not {quoted(self.decide)}")
+        for name, low in (("hidden", 2), ("generations", 1), ("population", 4), ("check", 1), ("patience", 1)):
+            whole(name, getattr(self, name), low, 10_000)
+        whole("seed", self.seed, 0)
+        if not (0 < self.sigma < inf and 0 <= self.pooled <= 1):
+            raise InputError(f"sigma must be above 0 and pooled from 0 to 1, not {self.sigma} and {self.pooled}")
+
+    def merit(self, ratios: tuple[float, float]) -> float:
+        """Return what the logarithms of both ratios are worth together."""
+        return -inf if ratios[0] == -inf else (1 - self.pooled) * ratios[0] + self.pooled * ratios[1]
+
+
+class Exam(NamedTuple):
+    """Problems, and what LRTA* of fixed depths reaches there.
+
+    Attributes:
+        courses: the maps and problems.
+        quality: float64[1, depths], the mean suboptimality of each depth.
+        work: float64[2, 1, depths], its expansions per move, mean and pooled.
+        cap: the moves of the longest run.
+    """
+
+    courses: tuple[Course, ...]
+    quality: Floats
+    work: Floats
+    cap: int
+
+    def merits(self, marks: "Marks | None") -> tuple[float, float]:
+        """Return the logarithms of both ratios; of a candidate with a cut run nothing is known but that it failed."""
+        if marks is None:
+            return -inf, -inf
+        own = np.array([marks.quality])
+        mean, pooled = (
+            float(np.log(ratio(curve, self.quality, np.array([work]), own)[0]))
+            for curve, work in zip(self.work, marks[1:], strict=True)
+        )
+        return mean, pooled
+
+
+class Marks(NamedTuple):
+    """What a candidate reaches: mean suboptimality, and expansions per move by both meters."""
+
+    quality: float
+    mean: float
+    pooled: float
+
+
+def set_exam(courses: tuple[Course, ...], workers: Workers, folder: Path) -> Exam:
+    """Let LRTA* of fixed depths walk all problems.
+
+    Raises:
+        InputError: if one of its runs is cut, which would leave nothing to compare with.
+    """
+    rows, _ = run_plan(Plan(tuple(fixed_depths()), courses, max_moves=MAX_MOVES), folder, workers)
+    scores = score_all(rows)
+    if any(score.quality is None for score in scores):
+        raise InputError(f"LRTA* of a fixed depth does not reach every goal within {MAX_MOVES} moves on these maps")
+    quality = np.array([[score.quality.value for score in scores if score.quality]])
+    work = np.array([[[s.expansions_mean.value for s in scores]], [[s.expansions_pooled.value for s in scores]]])
+    return Exam(courses, quality, work, max(row.result.moves for row in rows))
+
+
+@dataclass(frozen=True)
+class Walk:
+    """One candidate on all problems of some courses."""
+
+    number: int
+    network: Network
+    courses: tuple[Course, ...]
+    cap: int
+
+    @property
+    def key(self) -> str:
+        """What its marks are known by."""
+        return str(self.number)
+
+
+def walk(job: Walk) -> Marks | None:
+    """Return the marks of a candidate, None as soon as a run is cut."""
+    agent, marks = PolicyLRTA(job.network), []
+    for problem in _problems(job.courses):
+        run = agents.run(agent, problem, max_moves=job.cap, clock=False)
+        if not run.solved:
+            return None
+        marks.append((run.suboptimality, run.expansions_per_move, run.expansions, run.moves))
+    quality, mean, expansions, moves = np.array(marks).T
+    return Marks(float(quality.mean()), float(mean.mean()), float(expansions.sum() / moves.sum()))
+
+
+@lru_cache(maxsize=4)
+def _problems(courses: tuple[Course, ...]) -> list[Problem]:
+    """Return all problems; in a worker process the tables of their maps are made once."""
+    return [course.problem(task) for course in courses for task in course.tasks]
+
+
+def judge_all(networks: Sequence[Network], exam: Exam, workers: Workers) -> list[tuple[float, float]]:
+    """Return the logarithms of both ratios for every network."""
+    jobs = [Walk(number, network, exam.courses, exam.cap) for number, network in enumerate(networks)]
+    with closing(workers.run(jobs, walk)) as finished:
+        marks = dict(finished)
+    return [exam.merits(marks[job.key]) for job in jobs]
+
+
+@dataclass(frozen=True)
+class Breed:
+    """How a vector of numbers becomes a network.
+
+    Attributes:
+        decide, hidden: see ``Evolution``.
+        d_max, history: see ``Network``.
+        mean, scale: what inputs are standardised by.
+    """
+
+    decide: str
+    hidden: int
+    d_max: int
+    history: int
+    mean: Any = 0.0
+    scale: Any = 1.0
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """All features that such a network can know."""
+        return DECISIONS[self.decide]
+
+    def network(self, genes: Floats, about: dict[str, Any] | None = None) -> Network:
+        """Return the network of a vector: weights and bias of the hidden layer, then those of y."""
+        inputs, hidden = len(self.features), self.hidden
+        weights, bias, last = np.split(genes, [inputs * hidden, (inputs + 1) * hidden])
+        depths = tuple(range(1, self.d_max + 1)) if self.decide == "depth" else ()
+        logs = np.log(depths)
+        slope, offset = (2 * logs, -(logs**2)) if depths else (np.array([1.0, 0.0]), np.zeros(2))
+        return Network(
+            decide=self.decide,
+            features=self.features,
+            layers=(
+                (weights.reshape(inputs, hidden), bias),
+                (np.outer(last[:-1], slope), last[-1] * slope + offset),
+            ),
+            d_max=self.d_max,
+            depths=depths,
+            history=self.history,
+            mean=np.broadcast_to(self.mean, inputs),
+            scale=np.broadcast_to(self.scale, inputs),
+            about=about or {},
+        )
+
+    def start(self) -> Floats:
+        """Return a vector that imitates a rule of ``rule-lrta``: ``settle`` to deepen, ``update`` for the depth."""
+        weights, bias, last = (
+            np.zeros((len(self.features), self.hidden)),
+            np.zeros(self.hidden),
+            np.zeros(self.hidden + 1),
+        )
+        if self.decide == "deepen":
+            # Act if the layers so far raise nothing, or if the move has not changed for four of them.
+            weights[self.features.index("layer_rise"), 0], bias[0] = -12.0, 2.0
+            weights[self.features.index("steady"), 1], bias[1] = 4.0, -6.0
+            last[[0, 1, -1]] = 1.0, 1.0, 0.9
+        else:
+            # Ten after a move that raised a value, else two.
+            weights[self.features.index("since_update"), 0], bias[0] = -8.0, 2.0
+            low, high = log(2), log(min(10, self.d_max))
+            last[[0, -1]] = (high - low) / 2, (high + low) / 2
+        bias += self.mean @ weights if np.ndim(self.mean) else 0.0
+        return np.concatenate([(weights.T * self.scale).T.ravel(), bias, last])
+
+    def standardised(self, courses: tuple[Course, ...]) -> "Breed":
+        """Return the same for inputs of mean 0 and scale 1 in the states that the rule visits on some courses."""
+        agent, rows = PolicyLRTA(self.network(self.start())), []
+        for problem in _problems(courses):
+            world = World(problem)
+            agent.reset(world.view)
+            for _ in range(_STATES):
+                if world.done:
+                    break
+                action = agent.act()
+                rows.append(agent.memory.seen[: len(self.features)].astype(np.float64))
+                world.step(action)
+        spread = np.std(rows, axis=0)
+        return replace(self, mean=np.mean(rows, axis=0), scale=np.where(spread > 1e-3, spread, 1.0))
+
+
+@dataclass
+class History:
+    """What has been tried so far, kept in a file after every generation.
+
+    Attributes:
+        path: the file.
+        key: a hash of all that the evolution depends on; what another evolution has left is not gone on with.
+        candidates, losses: of every generation.
+        centres, merits: the centres that were judged on the validation maps, and the logarithms of their ratios.
+    """
+
+    path: Path
+    key: str
+    candidates: list[Floats] = field(default_factory=list)
+    losses: list[Floats] = field(default_factory=list)
+    centres: list[Floats] = field(default_factory=list)
+    merits: list[tuple[float, float]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, path: Path, key: str) -> "History":
+        """Return what is on disk, or an empty history."""
+        try:
+            head, arrays = load_archive(path, KIND, VERSION, LAYOUT)
+        except InputError:  # there is none yet, or it was damaged
+            return cls(path, key)
+        if head.get("key") != key:
+            return cls(path, key)
+        merits = [(mean, pooled) for mean, pooled in arrays["merits"].tolist()]
+        return cls(path, key, list(arrays["candidates"]), list(arrays["losses"]), list(arrays["centres"]), merits)
+
+    def keep(self) -> None:
+        """Write all of it."""
+        arrays = {name: np.array(getattr(self, name), np.float64) for name in LAYOUT}
+        save_archive(self.path, KIND, VERSION, {"key": self.key}, arrays)
+
+
+def evolve(school: School, settings: Evolution, told: Told) -> Network:
+    """Return the centre of a generation that is best on the validation maps.
+
+    A run that was stopped goes on with the next generation.
+
+    Args:
+        school: the maps, who works, where the history is kept, and in ``logging`` the largest depth and the history
+            that features reach back. Rounds of its own states are for other learners.
+        settings: those of the evolution.
+        told: told of every generation.
+
+    Raises:
+        InputError: if LRTA* of a fixed depth, or every centre, has a cut run.
+    """
+    told(0, "fixed depths walk")
+    exam, validation = (set_exam(part, school.workers, school.folder) for part in (school.train, school.validation))
+    breed = Breed(settings.decide, settings.hidden, school.logging.d_max, school.logging.history)
+    breed = breed.standardised(_every_third(school.train))
+    history = History.of(school.folder / f"{settings.decide}-{settings.seed}.npz", _key(school, settings))
+    for number, centre in enumerate(_centres(breed, settings, exam, school.workers, history), start=1):
+        checks = number // settings.check
+        if checks > len(history.merits):
+            history.centres.append(centre)
+            history.merits += judge_all([breed.network(centre)], validation, school.workers)
+        history.keep()
+        told(1, _told(number, history, settings))
+        if checks - _best(history.merits[:checks], settings) > settings.patience:
+            break
+    best = _best(history.merits, settings)
+    if not history.merits or history.merits[best][0] == -inf:
+        raise InputError("no network reached every goal of the validation maps as fast as the slowest fixed depth")
+    return breed.network(history.centres[best], _about(school, settings, history, best))
+
+
+def _every_third(courses: tuple[Course, ...]) -> tuple[Course, ...]:
+    """Return the courses with a third of their problems."""
+    return tuple(replace(course, tasks=course.tasks[::3]) for course in courses)
+
+
+def _centres(breed: Breed, settings: Evolution, exam: Exam, workers: Workers, history: History) -> Iterator[Floats]:
+    """Yield the centre of the search after every generation; those that the history knows are not walked again."""
+    rng = np.random.default_rng(settings.seed)
+    options = {
+        "popsize": settings.population,
+        "randn": lambda *shape: rng.standard_normal(shape),
+        "seed": np.nan,  # NumPy's own generator is left alone
+        "verbose": -9,
+    }
+    strategy = cma.CMAEvolutionStrategy(breed.start(), settings.sigma, options)
+    for number in range(settings.generations):
+        drawn = strategy.ask()
+        if number == len(history.losses):
+            merits = judge_all([breed.network(genes) for genes in drawn], exam, workers)
+            history.candidates.append(np.array(drawn))
+            history.losses.append(np.array([min(VOID, -settings.merit(pair)) for pair in merits]))
+        strategy.tell(list(history.candidates[number]), history.losses[number].tolist())
+        yield strategy.mean.copy()
+
+
+def _best(merits: Sequence[tuple[float, float]], settings: Evolution) -> int:
+    """Return which check was the best so far, the first of equal ones."""
+    return max(range(len(merits)), key=lambda k: settings.merit(merits[k]), default=0)
+
+
+def _told(number: int, history: History, settings: Evolution) -> str:
+    """Return where the evolution stands."""
+    text = f"generation {number} of {settings.generations}, training {np.exp(-history.losses[number - 1].min()):.2f}"
+    if not history.merits:
+        return text
+    mean, pooled = np.exp(history.merits[-1])
+    return f"{text}, validation {mean:.2f} / {pooled:.2f}"
+
+
+def _key(school: School, settings: Evolution) -> str:
+    """Return a hash of all that candidates and losses depend on; how long it goes on may be changed."""
+    fixed = asdict(settings) | {"generations": None, "patience": None}
+    maps = [[(course.digest, course.tasks) for course in part] for part in (school.train, school.validation)]
+    parts = [fixed, school.logging.d_max, school.logging.history, maps, source_stamp("policy-lrta"), cma.__version__]
+    return sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _about(school: School, settings: Evolution, history: History, best: int) -> dict[str, Any]:
+    """Return how a network was made, for people."""
+    return {
+        "learner": "cma",
+        "settings": asdict(settings),
+        "generation": (best + 1) * settings.check,
+        "validation_ratios": [round(float(np.exp(merit)), 3) for merit in history.merits[best]],
+        "train": [course.name for course in school.train],
+        "validation": [course.name for course in school.validation],
+        "problems": sum(len(course.tasks) for course in school.train),
+    }
