@@ -33,7 +33,8 @@ from agents.policy_lrta import PolicyLRTA
 from rt_gym import InputError, Problem, World
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import quoted, whole
-from training.compare import Course, Plan, Workers, run_plan, score_all
+from rt_gym.grid import h0
+from training.compare import Course, Plan, Task, Workers, run_plan, score_all
 from training.compare.sources import source_stamp
 from training.compare.stats import ratio
 from training.depth import MAX_MOVES, School, Told, fixed_depths
@@ -45,7 +46,7 @@ LAYOUT = {
     "centres": (np.float64, 2),
     "merits": (np.float64, 2),
 }
-_STATES = 100  # of a problem that inputs are standardised by
+_EVERY, _STATES = 4, 100  # of which problems, and how many states of each, inputs are standardised by
 VOID = 1e3  # the loss of a candidate with a cut run
 
 Floats = NDArray[np.float64]
@@ -64,23 +65,32 @@ class Evolution:
         pooled: the weight of the pooled meter, from 0 to 1; the mean has the rest.
         check: after how many generations their centre is judged on the validation maps.
         patience: after how many checks without a better one to stop.
+        problems: how many of the training problems are walked, half of them those on which the heuristic misleads most.
         seed: for the candidates.
     """
 
     decide: str = "deepen"
     hidden: int = 3
-    generations: int = 60
-    population: int = 16
+    generations: int = 40
+    population: int = 12
     sigma: float = 0.3
     pooled: float = 0.5
     check: int = 5
-    patience: int = 6
+    patience: int = 4
+    problems: int = 240
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.decide not in DECISIONS:
             raise InputError(f"decide must be {' or '.join(DECISIONS)}, not {quoted(self.decide)}")
-        for name, low in (("hidden", 2), ("generations", 1), ("population", 4), ("check", 1), ("patience", 1)):
+        for name, low in (
+            ("hidden", 2),
+            ("generations", 1),
+            ("population", 4),
+            ("check", 1),
+            ("patience", 1),
+            ("problems", 1),
+        ):
             whole(name, getattr(self, name), low, 10_000)
         whole("seed", self.seed, 0)
         if not (0 < self.sigma < inf and 0 <= self.pooled <= 1):
@@ -249,7 +259,7 @@ class Breed:
     def standardised(self, courses: tuple[Course, ...]) -> "Breed":
         """Return the same for inputs of mean 0 and scale 1 in the states that the rule visits on some courses."""
         agent, rows = PolicyLRTA(self.network(self.start())), []
-        for problem in _problems(courses):
+        for problem in _problems(courses)[::_EVERY]:
             world = World(problem)
             agent.reset(world.view)
             for _ in range(_STATES):
@@ -313,9 +323,10 @@ def evolve(school: School, settings: Evolution, told: Told) -> Network:
         InputError: if LRTA* of a fixed depth, or every centre, has a cut run.
     """
     told(0, "fixed depths walk")
-    exam, validation = (set_exam(part, school.workers, school.folder) for part in (school.train, school.validation))
+    parts = select(school.train, settings.problems), school.validation
+    exam, validation = (set_exam(part, school.workers, school.folder) for part in parts)
     breed = Breed(settings.decide, settings.hidden, school.logging.d_max, school.logging.history)
-    breed = breed.standardised(_every_third(school.train))
+    breed = breed.standardised(exam.courses)
     history = History.of(school.folder / f"{settings.decide}-{settings.seed}.npz", _key(school, settings))
     for number, centre in enumerate(_centres(breed, settings, exam, school.workers, history), start=1):
         checks = number // settings.check
@@ -332,9 +343,23 @@ def evolve(school: School, settings: Evolution, told: Told) -> Network:
     return breed.network(history.centres[best], _about(school, settings, history, best))
 
 
-def _every_third(courses: tuple[Course, ...]) -> tuple[Course, ...]:
-    """Return the courses with a third of their problems."""
-    return tuple(replace(course, tasks=course.tasks[::3]) for course in courses)
+def select(courses: tuple[Course, ...], problems: int) -> tuple[Course, ...]:
+    """Return courses with at most so many problems in all, of every map the same share.
+
+    The one half are the hardest of a map, by how many times the optimal cost is what the heuristic promises; the other
+    half are the first of the rest. Most problems that are drawn at random are easy, and teach nothing.
+    """
+    share = max(1, problems // len(courses))
+    return tuple(replace(course, tasks=tuple(_selected(course, share))) for course in courses)
+
+
+def _selected(course: Course, count: int) -> list[Task]:
+    grid = course.grid
+    promised = [h0(grid.terrain, grid.cell(task.start), grid.cell(task.goal)) for task in course.tasks]
+    misled = [task.optimal_cost / max(1, low) for task, low in zip(course.tasks, promised, strict=True)]
+    hard = np.argsort(misled, kind="stable")[::-1][: count // 2].tolist()
+    rest = [k for k in range(len(course.tasks)) if k not in hard]
+    return [course.tasks[k] for k in sorted(hard + rest[: count - len(hard)])]
 
 
 def _centres(breed: Breed, settings: Evolution, exam: Exam, workers: Workers, history: History) -> Iterator[Floats]:
@@ -388,5 +413,5 @@ def _about(school: School, settings: Evolution, history: History, best: int) -> 
         "validation_ratios": [round(float(np.exp(merit)), 3) for merit in history.merits[best]],
         "train": [course.name for course in school.train],
         "validation": [course.name for course in school.validation],
-        "problems": sum(len(course.tasks) for course in school.train),
+        "d_max": school.logging.d_max,
     }

@@ -126,7 +126,7 @@ def score_all(rows: Iterable[Row], baseline: Mapping[Entry, Entry] | None = None
 def score_arena(arena: Arena, baseline: Mapping[Entry, Entry] | None = None) -> list[Score]:
     """Return the same for contenders that are gathered already."""
     fronts = {name: _front(arena, work) for name, work in (("mean", arena.mean), ("pooled", arena.pooled))}
-    curve = _curve(list(arena.samples.values()))
+    curve = fixed_curve(list(arena.samples.values()))
     return [_score(arena, entry, fronts, (baseline or {}).get(entry), curve) for entry in arena.samples]
 
 
@@ -136,7 +136,7 @@ def _front(arena: Arena, work: Mapping[Entry, Floats]) -> set[Entry]:
     return {entry for entry, best in zip(entries, pareto_front(points), strict=True) if best}
 
 
-def _curve(samples: Sequence[Sample]) -> list[Entry]:
+def fixed_curve(samples: Sequence[Sample]) -> list[Entry]:
     """Return the settings of the fixed-depth curve, depth 1 and deeper; none if a run of one of them was cut.
 
     A depth beyond the budget is no part of it.
@@ -183,11 +183,24 @@ def _score(
 
 
 def _ratio(arena: Arena, entry: Entry, curve: list[Entry], work: Mapping[Entry, Floats]) -> Estimate | None:
+    found = curve_ratios(arena, entry, curve, work)
+    return None if found is None else arena.estimate(found)
+
+
+def curve_ratios(arena: Arena, entry: Entry, curve: list[Entry], work: Mapping[Entry, Floats]) -> Floats | None:
+    """Return a contender's ratio to the curve, first over all problems, then over each resampling of them.
+
+    Args:
+        arena: all contenders.
+        entry: which of them.
+        curve: the fixed depths, see ``fixed_curve``.
+        work: ``arena.mean`` or ``arena.pooled``.
+    """
     if not curve or not arena.samples[entry].comparable:
         return None
     spent = np.stack([work[point] for point in curve], axis=1)
     reached = np.stack([arena.quality[point] for point in curve], axis=1)
-    return arena.estimate(ratio(spent, reached, work[entry], arena.quality[entry]))
+    return ratio(spent, reached, work[entry], arena.quality[entry])
 
 
 def _is_beyond(arena: Arena, entry: Entry, curve: list[Entry]) -> bool:

@@ -23,6 +23,7 @@ _TABLE = {
     "sg-f2": "sg_f2",
     "dc-f5": "dc_f5",
     "dc-f5-learned": "dc_f5_learned",
+    "rl-controllers": "rl_controllers",
     "ls-f4": "ls_f4",
     "ls-f4b": "ls_f4b",
     "ls-t1": "ls_t1",

@@ -15,7 +15,7 @@ from rt_gym.errors import quoted
 from training.compare import Allowance, Contender, Course, Estimate, Plan, Task, enlist_all
 from training.compare.table import Table
 from training.experiments.grounds import Generated, Ground
-from training.experiments.lessons import Lesson
+from training.experiments.lessons import Lesson, Upbringing
 
 SIZES = ("smoke", "record", "full")
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
@@ -90,7 +90,7 @@ class Part:
     rules: Mapping[str, Any] = field(default_factory=dict)
     trials: int | str = 1
     max_moves: int = 10_000_000
-    lessons: tuple[Lesson, ...] = ()
+    lessons: tuple[Lesson | Upbringing, ...] = ()
     taught_on: tuple[Ground, ...] = ()
     chosen_on: tuple[Ground, ...] = ()
 

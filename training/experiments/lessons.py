@@ -1,12 +1,13 @@
 """Policies that an experiment trains before it runs: on maps and problems of their own, with prices chosen apart."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from training.collect import Logging
-from training.compare import Contender, Course, Workers
+from training.compare import Allowance, Contender, Course, Workers, enlist
 from training.depth import School, candidates, choose, contend
+from training.evolve import Evolution, evolve
 from training.learners import Recipe
 
 _STATES = 1000  # of a problem that are logged
@@ -14,7 +15,7 @@ _STATES = 1000  # of a problem that are logged
 
 @dataclass(frozen=True)
 class Lesson:
-    """A policy to be trained.
+    """A policy of trees to be trained.
 
     Attributes:
         name: what tables call it.
@@ -30,9 +31,40 @@ class Lesson:
     dagger: int = 0
     history: int = 20
 
+    def attend(self, school: School) -> Contender:
+        """Return the contender that follows the trained policy."""
+        best = choose(school, candidates(self.recipe, None, None), lambda amount, text: None)[0]
+        (contender,) = contend([best.policy], school.folder)
+        return contender
+
+
+@dataclass(frozen=True)
+class Upbringing:
+    """A network to be evolved.
+
+    Attributes:
+        name: what tables call it.
+        d_max: the largest depth.
+        evolution: the settings.
+        dagger: none, as no states are labelled.
+        history: how many steps back the features reach.
+    """
+
+    name: str
+    d_max: int
+    evolution: Evolution
+    dagger: int = field(default=0, init=False)
+    history: int = 20
+
+    def attend(self, school: School) -> Contender:
+        """Return the contender that follows the evolved network."""
+        file = school.folder / "network.npz"
+        evolve(school, self.evolution, lambda amount, text: None).save(file)
+        return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
+
 
 def teach(
-    lessons: tuple[Lesson, ...],
+    lessons: tuple[Lesson | Upbringing, ...],
     train: tuple[Course, ...],
     validation: tuple[Course, ...],
     folder: Path,
@@ -42,8 +74,5 @@ def teach(
     for lesson in lessons:
         home = folder / lesson.name
         logging = Logging(lesson.d_max, lesson.history, _STATES)
-        school = School(train, validation, logging, lesson.dagger, workers, home)
-        best = choose(school, candidates(lesson.recipe, None, None), lambda amount, text: None)[0]
-        (contender,) = contend([best.policy], home)
-        named = contender.entry._replace(setting=f"policy={lesson.name}")
-        yield replace(contender, entry=named)
+        contender = lesson.attend(School(train, validation, logging, lesson.dagger, workers, home))
+        yield replace(contender, entry=contender.entry._replace(setting=f"policy={lesson.name}"))

@@ -1,0 +1,121 @@
+"""Networks that control the lookahead, trained by evolution, on unseen maps: three seeds of each kind, none chosen.
+
+Two kinds: one decides before the search how deep it is, the other after every layer whether to deepen or to act. The
+bars were set before the first full run, from a study with one seed each. Every network must also be ahead of the tree
+that comes with the package and of the best hand-made rule, which knows the test maps: it is the best of six there.
+"""
+
+from collections.abc import Mapping
+
+from training.compare import Allowance, Arena, Entry, Estimate, Score, score_all
+from training.compare.scores import curve_ratios, fixed_curve
+from training.compare.stats import Floats
+from training.compare.table import Table
+from training.evolve import Evolution
+from training.experiments.dc_f5_learned import CHOSEN_ON, DEPTHS, TAUGHT_ON, UNSEEN
+from training.experiments.evidence import Evidence, score_table, with_interval
+from training.experiments.frame import Claim, Experiment, Part
+from training.experiments.lessons import Upbringing
+from training.leaderboard import PRICE, leaderboard_table, rank
+
+D_MAX = 20
+SEEDS = range(3)
+BARS = {"deepen": (3.0, 1.3), "depth": (2.5, 1.0)}  # of the ratios by both meters, for the lower ends of intervals
+GOALS = {"deepen": "4.0 / 1.7 in the study", "depth": "3.5 / 1.4 in the study"}
+
+LESSONS = tuple(
+    Upbringing(f"{decide}-{seed}", D_MAX, Evolution(decide=decide, seed=seed)) for decide in BARS for seed in SEEDS
+)
+TREE = "classifier-lrta"
+ENTRANTS = tuple(
+    (spec, Allowance.of(None))
+    for spec in (
+        f"lrta:depth={DEPTHS}",
+        "rule-lrta:rule=update,revisit,settle:d_max=10,20",
+        f"oracle-lrta:d_max={D_MAX}",
+        TREE,
+    )
+)
+
+# What was changed after the first full run, and why.
+CHANGES: tuple[str, ...] = ()
+
+
+def _claims(evidence: Evidence) -> list[Claim]:
+    arena, scores = Arena(evidence.rows), {score.entry.label: score for score in score_all(evidence.rows)}
+    return [claim for lesson in LESSONS for claim in _claims_of(lesson, arena, scores)]
+
+
+def _claims_of(lesson: Upbringing, arena: Arena, scores: dict[str, Score]) -> list[Claim]:
+    decide, score = lesson.evolution.decide, scores[f"policy-lrta policy={lesson.name}"]
+    low_mean, low_pooled = BARS[decide]
+    text = (
+        f"{lesson.name}: on unseen maps, the expansions that fixed depths need for the same suboptimality, over its own"
+    )
+    return [
+        Claim(f"{text}, mean", GOALS[decide], score.ratio_mean, low=low_mean),
+        Claim(f"{lesson.name}: the same, pooled", GOALS[decide], score.ratio_pooled, low=low_pooled),
+        *(
+            Claim(
+                f"{lesson.name}: its ratio ({meter}) over that of {name}",
+                "above 1",
+                _ahead(arena, score.entry, rivals, work),
+                low=1,
+            )
+            for meter, work in (("mean", arena.mean), ("pooled", arena.pooled))
+            for name, rivals in (("the tree", [TREE]), ("the best rule", ["rule-lrta"]))
+        ),
+    ]
+
+
+def _ahead(arena: Arena, entry: Entry, rivals: list[str], work: Mapping[Entry, Floats]) -> Estimate | None:
+    """Return a contender's ratio over that of the best of its rivals, on the same resampled problems."""
+    curve = fixed_curve(list(arena.samples.values()))
+    own = curve_ratios(arena, entry, curve, work)
+    others = [curve_ratios(arena, other, curve, work) for other in arena.samples if other.agent in rivals]
+    known = [found for found in others if found is not None]
+    if own is None or not known:
+        return None
+    best = max(known, key=lambda found: float(found[0]))
+    return arena.estimate(own / best)
+
+
+def _tables(evidence: Evidence) -> list[Table]:
+    columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
+    scores = [score for score in score_all(evidence.rows) if score.entry.agent != "lrta"]
+    rows = [[one.entry.label, *with_interval(one.ratio_mean), *with_interval(one.ratio_pooled)] for one in scores]
+    return [
+        score_table("Unseen maps", evidence.rows),
+        Table("Unseen maps: ratios to the curve of fixed depths", columns, rows),
+        leaderboard_table(rank(evidence.rows), PRICE),
+    ]
+
+
+EXPERIMENT = Experiment(
+    id="rl-controllers",
+    title="Evolved networks that control the lookahead, on unseen maps",
+    paper="No paper: the setting is that of Bulitko, Björnsson, Luštrek, Schaeffer, Sigmundarson, Dynamic Control in"
+    " Path-Planning with Real-Time Heuristic Search, ICAPS 2007, the learner CMA-ES",
+    parts=(
+        Part(
+            name="unseen maps",
+            grounds=UNSEEN,
+            problems={"smoke": 4, "record": 100, "full": 200},
+            entrants=ENTRANTS,
+            optimal=(90, 100),
+            max_moves=1_000_000,
+            lessons=LESSONS,
+            taught_on=TAUGHT_ON,
+            chosen_on=CHOSEN_ON,
+        ),
+    ),
+    seed=2007,
+    claims=_claims,
+    tables=_tables,
+    notes=(
+        "All three seeds of both kinds are shown; none was chosen. Problems to evolve on and to stop on are drawn on"
+        " other maps than those of the test, with other seeds.",
+        "A candidate with a single cut run is void, and the move cap of training is the longest run of a fixed depth.",
+    ),
+    changes=CHANGES,
+)
