@@ -70,8 +70,8 @@ class Evolution:
     """
 
     decide: str = "deepen"
-    hidden: int = 3
-    generations: int = 40
+    hidden: int = 2
+    generations: int = 30
     population: int = 12
     sigma: float = 0.3
     pooled: float = 0.5

@@ -71,6 +71,7 @@ def rank(rows: Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Stand
     columns = np.stack([_costs(sample, price) for sample in samples if sample.entry in sound], axis=1)
     means = resampled_sums(columns, seed) / len(columns)
     costs = {entry: means[:, k] for entry, k in sound.items()}
+    require_marks(entry.agent for entry in costs)
     zero, one = _cheapest(costs, _FIXED), _cheapest(costs, _ORACLE)
     if not one[0] < zero[0]:
         raise InputError(f"at a price of {price:g} the oracle saves nothing over the best fixed depth; try another one")
@@ -84,7 +85,7 @@ def require_marks(agents: Iterable[str]) -> None:
     Raises:
         InputError: if fixed depths or the oracle are missing.
     """
-    missing = [agent for agent in (_FIXED, _ORACLE) if agent not in set(agents)]
+    missing = sorted({_FIXED, _ORACLE}.difference(agents))
     if missing:
         raise InputError(
             f"a leaderboard needs {_FIXED} and {_ORACLE} among the agents; {' and '.join(missing)} is missing"
@@ -103,9 +104,8 @@ def _costs(sample: Sample, price: float) -> Floats:
 
 
 def _cheapest(costs: dict[Entry, Floats], agent: str) -> Floats:
-    require_marks(entry.agent for entry in costs)
-    found = [means for entry, means in costs.items() if entry.agent == agent]
-    return min(found, key=lambda means: float(means[0]))
+    """Return the means of the setting of an agent that costs least."""
+    return min((means for entry, means in costs.items() if entry.agent == agent), key=lambda means: float(means[0]))
 
 
 def _standing(sample: Sample, means: Floats | None, zero: Floats, one: Floats) -> Standing:

@@ -24,7 +24,9 @@ BARS = {"deepen": (3.0, 1.3), "depth": (2.5, 1.0)}  # of the ratios by both mete
 GOALS = {"deepen": "4.0 / 1.7 in the study", "depth": "3.5 / 1.4 in the study"}
 
 LESSONS = tuple(
-    Upbringing(f"{decide}-{seed}", D_MAX, Evolution(decide=decide, seed=seed)) for decide in BARS for seed in SEEDS
+    Upbringing(f"{decide}-{seed}", D_MAX, Evolution(decide=decide, hidden=hidden, seed=seed))
+    for decide, hidden in (("deepen", 2), ("depth", 3))
+    for seed in SEEDS
 )
 TREE = "classifier-lrta"
 ENTRANTS = tuple(
