@@ -65,7 +65,8 @@ class Evolution:
         pooled: the weight of the pooled meter, from 0 to 1; the mean has the rest.
         check: after how many generations their centre is judged on the validation maps.
         patience: after how many checks without a better one to stop.
-        problems: how many of the training problems are walked, half of them those on which the heuristic misleads most.
+        problems: how many problems are walked, half of them those on which the heuristic misleads most; also of those
+            on the validation maps.
         seed: for the candidates.
     """
 
@@ -76,7 +77,7 @@ class Evolution:
     sigma: float = 0.3
     pooled: float = 0.5
     check: int = 5
-    patience: int = 4
+    patience: int = 5
     problems: int = 240
     seed: int = 0
 
@@ -323,11 +324,11 @@ def evolve(school: School, settings: Evolution, told: Told) -> Network:
         InputError: if LRTA* of a fixed depth, or every centre, has a cut run.
     """
     told(0, "fixed depths walk")
-    parts = select(school.train, settings.problems), school.validation
+    parts = (select(part, settings.problems) for part in (school.train, school.validation))
     exam, validation = (set_exam(part, school.workers, school.folder) for part in parts)
     breed = Breed(settings.decide, settings.hidden, school.logging.d_max, school.logging.history)
     breed = breed.standardised(exam.courses)
-    history = History.of(school.folder / f"{settings.decide}-{settings.seed}.npz", _key(school, settings))
+    history = History.of(school.folder / f"evolution-{settings.decide}-{settings.seed}.npz", _key(school, settings))
     for number, centre in enumerate(_centres(breed, settings, exam, school.workers, history), start=1):
         checks = number // settings.check
         if checks > len(history.merits):

@@ -165,7 +165,7 @@ class TestEvolution:
         expected = evolve(school(tmp_path / "a"), QUICK, quiet)
         evolve(school(tmp_path / "b"), replace(QUICK, sigma=0.5), quiet)
         assert evolve(school(tmp_path / "b"), QUICK, quiet).about == expected.about
-        (tmp_path / "b" / "deepen-0.npz").write_bytes(b"PK")
+        (tmp_path / "b" / "evolution-deepen-0.npz").write_bytes(b"PK")
         assert evolve(school(tmp_path / "b"), QUICK, quiet).about == expected.about
 
     def test_it_stops_when_the_validation_maps_show_no_gain(self, tmp_path: Path) -> None:

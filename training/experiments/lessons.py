@@ -57,9 +57,10 @@ class Upbringing:
     history: int = 20
 
     def attend(self, school: School) -> Contender:
-        """Return the contender that follows the evolved network."""
-        file = school.folder / "network.npz"
-        evolve(school, self.evolution, lambda amount, text: None).save(file)
+        """Return the contender that follows the evolved network; all of them share the runs of fixed depths."""
+        shared = replace(school, folder=school.folder.parent)
+        file = shared.folder / f"{self.name}.npz"
+        evolve(shared, self.evolution, lambda amount, text: None).save(file)
         return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
 
 

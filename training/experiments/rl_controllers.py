@@ -12,12 +12,21 @@ from training.compare.scores import curve_ratios, fixed_curve
 from training.compare.stats import Floats
 from training.compare.table import Table
 from training.evolve import Evolution
-from training.experiments.dc_f5_learned import CHOSEN_ON, DEPTHS, TAUGHT_ON, UNSEEN
+from training.experiments.dc_f5_learned import DEPTHS, SMALL, TAUGHT_ON, UNSEEN
 from training.experiments.evidence import Evidence, score_table, with_interval
 from training.experiments.frame import Claim, Experiment, Part
+from training.experiments.grounds import Ground
 from training.experiments.lessons import Upbringing
 from training.leaderboard import PRICE, leaderboard_table, rank
 
+CHOSEN_ON = (
+    Ground("bg512/AR0411SR", SMALL, SMALL, scaled=True),
+    Ground("dao/den520d", 256, 257),
+    Ground("dao/brc202d", 256, 232, scaled=True),
+    Ground("dao/orz900d", 320, 140, scaled=True),
+    Ground("bg/AR0516SR", 244, 187),
+    Ground("bg/AR0600SR", 192, 214),
+)
 D_MAX = 20
 SEEDS = range(3)
 BARS = {"deepen": (3.0, 1.3), "depth": (2.5, 1.0)}  # of the ratios by both meters, for the lower ends of intervals
