@@ -31,7 +31,7 @@ def test_networks_are_evolved_and_judged(tmp_path: Path, monkeypatch: pytest.Mon
         lessons=lessons,
     )
     document = _conduct(replace(experiment, parts=(part,)), "smoke", None, tmp_path, Workers(1))
-    names = [claim["text"].split(":")[0] for claim in document["claims"]]
+    names = [claim["claim"].split(":")[0] for claim in document["claims"]]
     assert names == ["deepen-0"] * 6 + ["depth-0"] * 6
     assert all(claim["ours"] is not None for claim in document["claims"])
     assert (tmp_path / "rl-controllers" / "smoke" / "policies" / "deepen-0.npz").exists()
