@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from reference import plain_abstraction, plain_grid
 from reference.plain_oracle import grids
 from rt_gym import Grid, InputError, load_map
-from rt_gym.abstraction import KINDS, Abstraction, abstract, centroid_gap
+from rt_gym.abstraction import KINDS, Abstraction, abstract
+from rt_gym.abstraction.regions import centroid_gap
 
 # The square roots of the entry counts in Table 2, levels 1 to 7, for a map of 105 thousand cells.
 IMPLIED = [27_200, 7_700, 2_500, 927, 387, 176, 80]
