@@ -43,6 +43,7 @@ _TABLE = {
     "policy-lrta": ("policy_lrta", "PolicyLRTA"),
     "oracle-lrta": ("oracle_lrta", "OracleLRTA"),
     "rule-lrta": ("rule_lrta", "RuleLRTA"),
+    "pdb-lrta": ("pdb_lrta", "PDBLRTA"),
 }
 
 

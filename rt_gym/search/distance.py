@@ -13,45 +13,76 @@ from rt_gym.grid import Grid, Position
 from rt_gym.jit import kernel
 
 
+@kernel(inline=True)
+def begin_field(distance, lists, goal):
+    """Forget all distances but that of the goal, which is the first bucket."""
+    distance[:] = INF
+    distance[goal] = 0
+    lists[0, 0] = goal
+
+
+@kernel(inline=True)
+def expand_bucket(terrain, distance, lists, bucket, here, size0, size1):
+    """Expand the ``size0`` cells of the current bucket, listed ``here``; return how many are in the next two.
+
+    A cell enters a list at most once, because it is only appended when it comes from another bucket.
+    """
+    mask, offset, cost = terrain.mask, terrain.offset, terrain.cost
+    size2 = np.int64(0)
+    for k in range(size0):
+        u = np.int64(lists[here, k])
+        g = distance[u]
+        if g >> 40 != bucket:
+            continue  # improved since it was listed: it was expanded from an earlier bucket
+        moves = mask[u]
+        for d in range(8):
+            if moves >> d & 1:
+                v = u + offset[d]
+                new = g + cost[d]
+                old = distance[v]
+                if new < old:
+                    distance[v] = new
+                    ahead = (new >> 40) - bucket
+                    if old >> 40 != new >> 40:
+                        if ahead == 1:
+                            lists[(here + 1) % 3, size1] = v
+                            size1 += 1
+                        else:
+                            lists[(here + 2) % 3, size2] = v
+                            size2 += 1
+    return size1, size2
+
+
 @kernel
 def fill_distances(terrain, goal, distance, lists):
     """Write exact distances to ``goal`` into ``distance``, INF where there is no path.
 
-    ``lists`` is int32[3, cells]: the cells of the current bucket and of the next two. A cell enters a list at most
-    once, because it is only appended when it comes from another bucket.
+    ``lists`` is int32[3, cells]: the cells of the current bucket and of the next two.
     """
-    mask, offset, cost = terrain.mask, terrain.offset, terrain.cost
-    distance[:] = INF
-    distance[goal] = 0
-    lists[0, 0] = goal
-    size0, size1, size2 = np.int64(1), np.int64(0), np.int64(0)
-    bucket = np.int64(0)
-    here = np.int64(0)
-    while size0 + size1 + size2 > 0:
-        for k in range(size0):
-            u = np.int64(lists[here, k])
-            g = distance[u]
-            if g >> 40 != bucket:
-                continue  # improved since it was listed: it was expanded from an earlier bucket
-            moves = mask[u]
-            for d in range(8):
-                if moves >> d & 1:
-                    v = u + offset[d]
-                    new = g + cost[d]
-                    old = distance[v]
-                    if new < old:
-                        distance[v] = new
-                        ahead = (new >> 40) - bucket
-                        if old >> 40 != new >> 40:
-                            if ahead == 1:
-                                lists[(here + 1) % 3, size1] = v
-                                size1 += 1
-                            else:
-                                lists[(here + 2) % 3, size2] = v
-                                size2 += 1
+    begin_field(distance, lists, goal)
+    bucket, here = np.int64(0), np.int64(0)
+    size0, size1 = np.int64(1), np.int64(0)
+    while size0 + size1 > 0:
+        size0, size1 = expand_bucket(terrain, distance, lists, bucket, here, size0, size1)
         bucket += 1
         here = (here + 1) % 3
-        size0, size1, size2 = size1, size2, np.int64(0)
+
+
+@kernel
+def fill_distances_to(terrain, goal, distance, lists, wanted, left):
+    """Write distances like ``fill_distances``, but go no further than to the first ``left`` cells in ``wanted``.
+
+    What is at least as near as one of them is exact; what is further may still be too large, never too small.
+    """
+    begin_field(distance, lists, goal)
+    bucket, here = np.int64(0), np.int64(0)
+    size0, size1 = np.int64(1), np.int64(0)
+    while size0 + size1 > 0 and left > 0:
+        size0, size1 = expand_bucket(terrain, distance, lists, bucket, here, size0, size1)
+        bucket += 1
+        here = (here + 1) % 3
+        while left > 0 and distance[wanted[left - 1]] >> 40 < bucket:
+            left -= 1
 
 
 def exact_distances(grid: Grid, goal: Position) -> NDArray[np.int64]:

@@ -56,6 +56,12 @@ SETTINGS: dict[str, list[Settings]] = {
         {"rule": "settle", "d_max": 1},
         {"rule": "settle", "d_max": 7},
     ],
+    "pdb-lrta": [
+        {"level": 0, "cap": 5, "mode": "G"},
+        {"level": 1, "cap": 3, "mode": "GI"},
+        {"level": 2, "cap": 4, "mode": "I", "abstraction": "tiles"},
+        {"level": 1, "cap": 6, "mode": "I", "patience": 3},
+    ],
 }
 
 

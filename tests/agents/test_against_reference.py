@@ -29,6 +29,7 @@ from reference import (
     plain_lss_lrta,
     plain_network,
     plain_p_lrta,
+    plain_pdb,
     plain_rta,
     plain_rtaa,
     plain_tba,
@@ -63,6 +64,7 @@ REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "policy-lrta": plain_network.run,
     "oracle-lrta": plain_depth_control.run_oracle,
     "rule-lrta": plain_depth_control.run_rule,
+    "pdb-lrta": plain_pdb.run,
 }
 
 # From which settings an id's are drawn; the defaults where nothing is said here.
@@ -127,11 +129,20 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
     "rule-lrta": st.fixed_dictionaries(
         {"rule": st.sampled_from(["update", "revisit", "settle"]), "d_max": st.integers(1, 8)}
     ),
+    "pdb-lrta": st.fixed_dictionaries(
+        {
+            "level": st.integers(0, 3),
+            "cap": st.integers(1, 6),
+            "mode": st.sampled_from(["G", "GI", "I"]),
+            "abstraction": st.sampled_from(["clique", "tiles"]),
+            "patience": st.sampled_from([1, 2, 5, 50]),
+        }
+    ),
 }
 
 # Ids that may read a state again without expanding it, when a longer way turns out to be the cheaper one. That is no
 # part of the paper and hence of the reference; the counting map below recounts it.
-READS_AGAIN = {"lrta", "rta", "lrts", "classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta"}
+READS_AGAIN = {"lrta", "rta", "lrts", "classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta", "pdb-lrta"}
 
 # Ids that may raise a value several times in one plan; the reference notes once how far it rose.
 RAISES_AGAIN = {"lrta-k", "lrta-ls-kd", "p-lrta"}

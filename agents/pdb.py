@@ -1,0 +1,286 @@
+"""Pattern databases: for every pair of regions, how deep to look from the one and where to head for the other.
+
+V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time
+Heuristic Search", ICAPS 2007, Figures 3 and 4. The optimal depth from a to b is the smallest lookahead that, with
+nothing learned, moves from a towards b on a shortest path. Entries are made between the representatives of regions and
+may hold the optimal depth towards the goal (mode G), that and, where it is beyond the cap, a subgoal with the depth
+towards it (GI), or always a subgoal (I).
+
+Readings and deviations:
+- "Global goal" in an entry means the agent's own goal, not the representative of its region.
+- Any first move of a shortest path is optimal; insisting on one of them would make depths larger.
+- The subgoal is the representative of the first other region on a shortest path, the one that takes the first optimal
+  move in the order of directions. That region is a neighbour. So an entry is one byte, a depth or the number of a
+  neighbour, and the depth towards a neighbour is kept once, not with every pair.
+- Of a region with itself: the depth from its representative to the farthest member, capped, and the global goal.
+- Regions without a way between them: the cap and the global goal, for maps that change.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike as AnyPath
+from os import cpu_count
+from time import thread_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.pdb_entries import MODES, depth_at_home, fill_column, fill_hops, make_bench, make_regions
+from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
+from rt_gym.archive import load_archive, save_archive
+from rt_gym.errors import InputError, quoted, whole
+from rt_gym.files import PathLike, shown
+from rt_gym.grid import Grid
+
+KIND, VERSION = "pattern database", 1
+LAYOUT = {"goals": (np.int32, 1), "table": (np.uint8, 2), "hops": (np.uint16, 1)}
+MAX_CAP = 1000
+
+_PIECES = 8  # of the work per thread, so that none waits long for the last
+_SAMPLE = 16  # regions that an estimate looks at
+
+
+@dataclass(frozen=True, eq=False)
+class Database:
+    """The entries of all regions towards some goal regions. A value; its arrays are read-only.
+
+    Attributes:
+        digest: of the map.
+        mode, cap: see above.
+        abstraction: the regions.
+        goals: int32, the goal regions, in ascending order.
+        table: goals x regions, the entries: below ``half`` a depth, from there on the number of a neighbour. Bytes,
+            or uint16 where the cap or a region with many neighbours needs it.
+        hops: uint16, the depth towards every neighbour, as ``abstraction.near`` lists them; empty in mode G.
+    """
+
+    digest: str
+    mode: str
+    cap: int
+    abstraction: Abstraction
+    goals: NDArray[np.int32]
+    table: NDArray[Any]
+    hops: NDArray[np.uint16]
+
+    def __post_init__(self) -> None:
+        for array in (self.goals, self.table, self.hops):
+            array.flags.writeable = False
+
+    @property
+    def kind(self) -> str:
+        """The kind of the regions."""
+        return self.abstraction.kind
+
+    @property
+    def level(self) -> int:
+        """The level of the regions."""
+        return self.abstraction.level
+
+    @property
+    def half(self) -> int:
+        """The first entry that is the number of a neighbour."""
+        return 1 << (8 * self.table.itemsize - 1)
+
+    def holds(self, goal: int) -> bool:
+        """Whether there are entries towards a goal region."""
+        return bool(np.isin(goal, self.goals))
+
+    def entries(self, goal: int) -> NDArray[np.int32]:
+        """Return the entries of all regions towards one: a depth, or -1 less the number of a neighbour."""
+        row = self.table[np.searchsorted(self.goals, goal)].astype(np.int32)
+        return np.where(row < self.half, row, self.half - 1 - row).astype(np.int32)
+
+    def for_map(self, grid: Grid) -> "Database":
+        """Return itself if it is of this map."""
+        if self.digest != grid.digest:
+            raise InputError("the pattern database is of another map")
+        return self
+
+    def save(self, path: PathLike) -> None:
+        """Write the database to a file."""
+        head = {"map": self.digest, "mode": self.mode, "cap": self.cap}
+        head |= {"abstraction": self.kind, "level": self.level}
+        arrays = {"goals": self.goals, "table": self.table.view(np.uint8), "hops": self.hops}
+        save_archive(path, KIND, VERSION, head, arrays)
+
+
+def entry_type(abstraction: Abstraction, cap: int) -> type[np.uint8 | np.uint16]:
+    """Return the type of the entries: half of its numbers must be enough for depths, half for neighbours."""
+    return np.uint8 if max(cap, np.diff(abstraction.begin).max(initial=0)) < 128 else np.uint16
+
+
+def checked_mode(mode: Any) -> str:
+    """Return a mode that must be one of the three."""
+    if mode not in MODES:
+        raise InputError(f'mode must be "G", "GI" or "I", not {quoted(mode)}')
+    return str(mode)
+
+
+def build_hops(
+    grid: Grid, abstraction: Abstraction, mode: str, cap: int, towards: Sequence[int] | None = None
+) -> NDArray[np.uint16]:
+    """Return the depths between the representatives of neighbours, towards all regions or some, 0 for the others."""
+    if mode == "G":
+        return np.empty(0, np.uint16)
+    hops = np.zeros(abstraction.near.size, np.uint16)
+    regions, bench = make_regions(abstraction), make_bench(grid.terrain.mask.size, cap)
+    for region in range(abstraction.regions) if towards is None else towards:
+        fill_hops(grid.terrain, regions, bench, region, cap, hops)
+    return hops
+
+
+def build_columns(
+    grid: Grid,
+    abstraction: Abstraction,
+    mode: str,
+    cap: int,
+    goals: Sequence[int],
+    hops: NDArray[np.uint16] | None = None,
+) -> Database:
+    """Return the database of some goal regions, on one core.
+
+    Args:
+        grid: the map.
+        abstraction: its regions.
+        mode: ``"G"``, ``"GI"`` or ``"I"``.
+        cap: the largest depth.
+        goals: the goal regions, in ascending order.
+        hops: what ``build_hops`` returns for this map, if somebody has it already.
+    """
+    mode, cap = checked_mode(mode), whole("cap", cap, 1, MAX_CAP)
+    regions, bench = make_regions(abstraction), make_bench(grid.terrain.mask.size, cap)
+    everywhere, column = np.arange(abstraction.regions, dtype=np.int32), np.empty(abstraction.regions, np.int32)
+    table = np.empty((len(goals), abstraction.regions), entry_type(abstraction, cap))
+    half = 1 << (8 * table.itemsize - 1)
+    for row, goal in zip(table, goals, strict=True):
+        fill_column(grid.terrain, regions, bench, goal, MODES.index(mode), cap, everywhere, column)
+        column[goal] = depth_at_home(grid.terrain, regions, bench, goal, cap)
+        row[:] = np.where(column > 0, column, half - 1 - column)
+    hops = build_hops(grid, abstraction, mode, cap) if hops is None else hops
+    return Database(grid.digest, mode, cap, abstraction, np.array(goals, np.int32), table, hops)
+
+
+def join(parts: Sequence[Database]) -> Database:
+    """Return one database of the entries of several that differ in nothing but their goal regions."""
+    first, kinds = parts[0], {(p.digest, p.mode, p.cap, p.kind, p.level) for p in parts}
+    goals = np.concatenate([part.goals for part in parts])
+    if len(kinds) > 1 or np.unique(goals).size < goals.size:
+        raise InputError("parts of a pattern database must be of the same map and kind, and of different goals")
+    order = np.argsort(goals)
+    table = np.concatenate([part.table for part in parts])[order]
+    return Database(first.digest, first.mode, first.cap, first.abstraction, goals[order], table, first.hops)
+
+
+def build(
+    grid: Grid, abstraction: Abstraction, mode: str, cap: int, goals: Sequence[int] | None = None, threads: int = 0
+) -> Database:
+    """Return the database of all goal regions, or of some, on several cores: all there are unless ``threads`` says."""
+    wanted = range(abstraction.regions) if goals is None else sorted(set(goals))
+    threads = threads or cpu_count() or 1
+    with ThreadPoolExecutor(threads) as pool:
+        hop = partial(build_hops, grid, abstraction, mode, cap)
+        hops = np.max(list(pool.map(hop, _pieces(range(abstraction.regions), threads))), axis=0)
+        work = partial(build_columns, grid, abstraction, mode, cap, hops=hops)
+        return join(list(pool.map(work, _pieces(wanted, threads))))
+
+
+def _pieces(goals: Sequence[int], threads: int) -> list[Sequence[int]]:
+    size = max(1, -(-len(goals) // (threads * _PIECES)))
+    return [goals[k : k + size] for k in range(0, len(goals), size)] or [goals]
+
+
+def estimate(grid: Grid, abstraction: Abstraction, mode: str, cap: int, goals: int | None = None) -> tuple[float, int]:
+    """Return how many seconds of one core a database takes, and how many bytes before it is packed.
+
+    The work is done for a few regions and timed; ``goals`` is the number of goal regions, by default all.
+    """
+    count, goals = abstraction.regions, abstraction.regions if goals is None else goals
+    size = goals * count * np.dtype(entry_type(abstraction, cap)).itemsize + 2 * abstraction.near.size
+    if count == 0:
+        return 0.0, size
+    some = np.unique(np.linspace(0, count - 1, _SAMPLE).astype(np.int32))
+    regions, bench = make_regions(abstraction), make_bench(grid.terrain.mask.size, cap)
+    column = np.empty(count, np.int32)
+
+    def seconds(starts: NDArray[np.int32]) -> float:
+        began = thread_time()
+        fill_column(grid.terrain, regions, bench, int(some[some.size // 2]), MODES.index(mode), cap, starts, column)
+        return thread_time() - began
+
+    build_hops(grid, abstraction, mode, cap, some[:1].tolist())  # compiles, where it must be
+    seconds(some[:0])
+    began = thread_time()
+    build_hops(grid, abstraction, mode, cap, some.tolist())
+    hops, field = thread_time() - began, seconds(some[:0])
+    entries = max(0.0, seconds(some) - field)
+    return hops * count / some.size + goals * (field + entries * count / some.size), size
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """A database as it was read from a file, before anybody knows whether it fits a map."""
+
+    name: str
+    digest: str
+    mode: str
+    cap: int
+    kind: str
+    level: int
+    goals: NDArray[np.int32]
+    table: NDArray[np.uint8]
+    hops: NDArray[np.uint16]
+
+    def for_map(self, grid: Grid) -> Database:
+        """Return the database of this map, every entry of which has been checked."""
+        if self.digest != grid.digest:
+            raise InputError(f"{self.name}: is a pattern database of another map")
+        abstraction = abstract(grid, self.kind, self.level)
+        kind, count = np.dtype(entry_type(abstraction, self.cap)), abstraction.regions
+        if self.table.shape != (self.goals.size, count * kind.itemsize):
+            raise InputError(f"{self.name}: does not have an entry for each of the {count} regions")
+        database = Database(self.digest, self.mode, self.cap, abstraction, self.goals, self.table.view(kind), self.hops)
+        if not _sound(database):
+            raise InputError(f"{self.name}: has an entry that is no depth and no neighbour of its region")
+        return database
+
+
+def _sound(database: Database) -> bool:
+    """Whether all goals, depths and neighbours are possible."""
+    abstraction, table, half = database.abstraction, database.table, database.half
+    degrees = np.diff(abstraction.begin)
+    goals, local = database.goals, table >= half
+    if goals.size and not (goals[0] >= 0 and goals[-1] < abstraction.regions and (np.diff(goals) > 0).all()):
+        return False
+    if database.mode == "G":
+        return not database.hops.size and not local.any() and _depths(table, database.cap)
+    fits = (table < half + degrees)[local].all() and _depths(table[~local], database.cap)
+    return bool(fits and database.hops.shape == abstraction.near.shape and _depths(database.hops, database.cap))
+
+
+def _depths(values: NDArray[Any], cap: int) -> bool:
+    return not values.size or bool(values.min() >= 1 and values.max() <= cap)
+
+
+def open_database(source: PathLike | Database) -> Stored | Database:
+    """Return a database that is already there, or one from a file."""
+    if isinstance(source, Database):
+        return source
+    if not isinstance(source, (str, AnyPath)):
+        raise InputError(f"database must be a file or a Database, not {quoted(source)}")
+    head, arrays = load_archive(source, KIND, VERSION, LAYOUT)
+    try:
+        mode, cap = checked_mode(head.get("mode")), whole("cap", head.get("cap"), 1, MAX_CAP)
+        level, kind, digest = whole("level", head.get("level"), 0, MAX_LEVEL), head.get("abstraction"), head.get("map")
+        if kind not in KINDS or not isinstance(digest, str):
+            raise InputError("does not say of which regions of which map it is")
+    except InputError as error:
+        raise InputError(f"{shown(source)}: {error}") from None
+    return Stored(shown(source), digest, mode, cap, kind, level, **arrays)
+
+
+def load_database(source: PathLike | Database, grid: Grid) -> Database:
+    """Return the database of a map from a file, or one that is already there."""
+    return open_database(source).for_map(grid)

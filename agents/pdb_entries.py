@@ -1,0 +1,160 @@
+"""The entries of a pattern database, one column at a time: see ``agents.pdb``.
+
+The distances that an optimal depth needs come from one field per goal region, or, between neighbours, from one that
+ends where they are.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.abstraction import Abstraction
+from rt_gym.budget import Trip, make_trip
+from rt_gym.cost import INF
+from rt_gym.grid import fill_h0
+from rt_gym.jit import kernel
+from rt_gym.search.deepening import CLIMBED, Ladder, begin_climb, climb, make_ladder
+from rt_gym.search.distance import fill_distances, fill_distances_to
+from rt_gym.search.space import Space, make_space
+
+MODES = ("G", "GI", "I")
+G, GI = 0, 1
+
+
+class Regions(NamedTuple):
+    """An abstraction as kernels take it; ``members[first[r]:first[r + 1]]`` are the cells of region ``r``."""
+
+    region: NDArray[np.int32]
+    representatives: NDArray[np.int32]
+    begin: NDArray[np.int32]
+    near: NDArray[np.int32]
+    first: NDArray[np.int64]
+    members: NDArray[np.int64]
+
+
+class Bench(NamedTuple):
+    """What one builder works with: a lookahead, values that are never learned, and distances."""
+
+    space: Space
+    ladder: Ladder
+    trip: Trip
+    h: NDArray[np.int64]
+    distance: NDArray[np.int64]
+    lists: NDArray[np.int32]
+    wanted: NDArray[np.int64]
+
+
+@kernel
+def optimal_depth(terrain, bench, a, b, cap):
+    """Return the smallest depth that moves from ``a`` towards ``b`` on a shortest path, ``cap + 1`` if it is larger.
+
+    ``bench.h`` and ``bench.distance`` must be those of ``b``.
+    """
+    ladder, distance = bench.ladder, bench.distance
+    begin_climb(bench.space, ladder, a, bench.h[a])
+    for depth in range(1, cap + 1):
+        if climb(terrain, bench.trip, bench.space, ladder, bench.h, b) != CLIMBED:
+            break
+        d = np.int64(ladder.action[depth])
+        if terrain.cost[d] + distance[a + terrain.offset[d]] == distance[a]:
+            return np.int64(depth)
+    return cap + 1
+
+
+@kernel(inline=True)
+def number_of(regions, a, n):
+    """Return which neighbour of region ``a`` region ``n`` is."""
+    k = regions.begin[a]
+    while regions.near[k] != n:
+        k += 1
+    return np.int64(k - regions.begin[a])
+
+
+@kernel(inline=True)
+def next_region(terrain, regions, distance, s):
+    """Return the first other region on the shortest path from ``s``."""
+    u = s
+    while regions.region[u] == regions.region[s]:
+        for d in range(8):
+            if terrain.mask[u] >> d & 1 and terrain.cost[d] + distance[u + terrain.offset[d]] == distance[u]:
+                u += terrain.offset[d]
+                break
+    return np.int64(regions.region[u])
+
+
+@kernel
+def fill_column(terrain, regions, bench, goal, mode, cap, starts, column):
+    """Write the entries of regions towards region ``goal``: a depth, or -1 less the number of a neighbour."""
+    b, distance = np.int64(regions.representatives[goal]), bench.distance
+    fill_distances(terrain, b, distance, bench.lists)
+    if mode <= GI:
+        fill_h0(terrain, b, bench.h)
+    for k in range(starts.size):
+        r = np.int64(starts[k])
+        a = np.int64(regions.representatives[r])
+        depth = cap + 1
+        if r == goal or distance[a] == INF:
+            depth = cap
+        elif mode <= GI:
+            depth = optimal_depth(terrain, bench, a, b, cap)
+            if mode == G:
+                depth = min(depth, cap)
+        column[r] = depth if depth <= cap else -1 - number_of(regions, r, next_region(terrain, regions, distance, a))
+
+
+@kernel
+def depth_at_home(terrain, regions, bench, r, cap):
+    """Return the depth from the representative of a region to the member farthest from it, the first of equals."""
+    a = np.int64(regions.representatives[r])
+    far, inside = a, regions.members[regions.first[r] : regions.first[r + 1]]
+    fill_distances_to(terrain, a, bench.distance, bench.lists, inside, inside.size)
+    for k in range(inside.size):
+        if bench.distance[inside[k]] > bench.distance[far]:
+            far = inside[k]
+    if far == a:
+        return np.int64(1)
+    bench.wanted[0] = a
+    fill_distances_to(terrain, far, bench.distance, bench.lists, bench.wanted, np.int64(1))
+    fill_h0(terrain, far, bench.h)
+    return min(optimal_depth(terrain, bench, a, far, cap), cap)
+
+
+@kernel
+def fill_hops(terrain, regions, bench, n, cap, hops):
+    """Write the depths from the representatives of all neighbours of region ``n`` to its own."""
+    b, begin, near = np.int64(regions.representatives[n]), regions.begin, regions.near
+    for k in range(begin[n], begin[n + 1]):
+        bench.wanted[k - begin[n]] = regions.representatives[near[k]]
+    fill_distances_to(terrain, b, bench.distance, bench.lists, bench.wanted, np.int64(begin[n + 1] - begin[n]))
+    fill_h0(terrain, b, bench.h)
+    for k in range(begin[n], begin[n + 1]):
+        r = np.int64(near[k])
+        a = np.int64(regions.representatives[r])
+        hops[begin[r] + number_of(regions, r, n)] = min(optimal_depth(terrain, bench, a, b, cap), cap)
+
+
+def make_regions(abstraction: Abstraction) -> Regions:
+    """Return an abstraction as kernels take it."""
+    cells = np.flatnonzero(abstraction.region >= 0)
+    return Regions(
+        region=abstraction.region,
+        representatives=abstraction.representatives,
+        begin=abstraction.begin,
+        near=abstraction.near,
+        first=np.concatenate([[0], np.cumsum(abstraction.sizes)]),
+        members=cells[np.argsort(abstraction.region[cells], kind="stable")],
+    )
+
+
+def make_bench(cells: int, cap: int) -> Bench:
+    """Return room to build with, on a map of so many cells, border included."""
+    return Bench(
+        space=make_space(cells),
+        ladder=make_ladder(cap),
+        trip=make_trip(0),
+        h=np.empty(cells, np.int64),
+        distance=np.empty(cells, np.int64),
+        lists=np.empty((3, cells), np.int32),
+        wanted=np.empty(cells, np.int64),
+    )

@@ -1,0 +1,179 @@
+"""LRTA* with a pattern database, in plain Python: Figures 1, 3 and 4 of Bulitko, Björnsson, Luštrek, Schaeffer &
+Sigmundarson (2007), as ``agents.pdb`` and ``agents.pdb_lrta`` read them.
+
+Every entry is worked out when it is asked for, by a search of its own for every depth.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reference import plain_abstraction, plain_lrta
+from reference.plain_grid import (
+    MAX_MOVES,
+    Change,
+    Heuristic,
+    Map,
+    Plan,
+    Position,
+    Run,
+    World,
+    cells,
+    initial_heuristic,
+    walk,
+)
+from reference.plain_oracle import distances
+from rt_gym.grid import Grid
+
+CAP, LEVEL, MODE, ABSTRACTION = 20, 4, "I", "clique"
+
+Entry = tuple[int, int | None]  # the depth, and the region to head for, None for the goal itself
+
+
+@dataclass
+class Knowledge:
+    """What can be known of a map beforehand."""
+
+    view: Map
+    mode: str
+    cap: int
+    kind: str
+    level: int
+    entries: dict[tuple[int, int], Entry] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        grid, free = self.view.grid, self.view.free
+        passable = np.array([[(x, y) in free for x in range(grid.width)] for y in range(grid.height)])
+        self.regions, _ = plain_abstraction.regions(grid.replace(passable=passable), self.kind, self.level)
+        self.region = {cell: number for number, region in enumerate(self.regions) for cell in region}
+        self.representatives = [plain_abstraction.representative(region) for region in self.regions]
+
+    def optimal_depth(self, a: Position, b: Position) -> int:
+        """Return the smallest depth whose first step towards ``b`` is optimal, ``cap + 1`` if it is larger."""
+        away = distances(self.view, b)
+        optimal = [near for near, cost in self.view.neighbours(a) if cost + away[near] == away[a]]
+        for depth in range(1, self.cap + 1):
+            plan = plain_lrta.plan(self.view, a, b, depth, initial_heuristic(self.view.grid, b))
+            if plan.steps[0] in optimal:
+                return depth
+        return self.cap + 1
+
+    def next_region(self, start: int, goal: int) -> int:
+        """Return the first other region on the optimal path that always takes the first optimal step."""
+        away = distances(self.view, self.representatives[goal])
+        cell = self.representatives[start]
+        while self.region[cell] == start:
+            cell = next(near for near, cost in self.view.neighbours(cell) if cost + away[near] == away[cell])
+        return self.region[cell]
+
+    def depth_at_home(self, number: int) -> int:
+        """Return the depth from the representative to the farthest member; the first in reading order of equals."""
+        a = self.representatives[number]
+        away = distances(self.view, a)
+        far = min(self.regions[number], key=lambda cell: (-away[cell], cell[1], cell[0]))
+        return 1 if far == a else min(self.optimal_depth(a, far), self.cap)
+
+    def entry(self, start: int, goal: int) -> Entry:
+        """Return what is stored for a pair of regions."""
+        if (start, goal) not in self.entries:
+            self.entries[start, goal] = self.find(start, goal)
+        return self.entries[start, goal]
+
+    def find(self, start: int, goal: int) -> Entry:
+        """Work an entry out."""
+        a, b = self.representatives[start], self.representatives[goal]
+        if start == goal:
+            return self.depth_at_home(start), None
+        if a not in distances(self.view, b):
+            return self.cap, None
+        depth = self.optimal_depth(a, b) if self.mode != "I" else self.cap + 1
+        if depth <= self.cap:
+            return depth, None
+        if self.mode == "G":
+            return self.cap, None
+        number = self.next_region(start, goal)
+        return min(self.optimal_depth(a, self.representatives[number]), self.cap), number
+
+
+@dataclass
+class Agent:
+    """The agent on one problem: what it knows beforehand and what it has learned, and where it is kept from going."""
+
+    knowledge: Knowledge
+    goal: Position
+    patience: int
+    tables: dict[Position, Heuristic] = field(default_factory=dict)
+    visits: dict[Position, int] = field(default_factory=dict)
+    astray: int | None = None
+    fired: int = 0
+
+    def begin_trial(self) -> None:
+        """Count visits anew."""
+        self.visits, self.astray = {}, None
+
+    def select(self, view: Map, s: Position) -> tuple[int, Position]:
+        """Return the depth and the goal of the next lookahead."""
+        known, start = self.knowledge, self.knowledge.region.get(s)
+        if self.astray != start:
+            self.astray = None
+        if start is None or self.astray is not None or self.goal not in known.region:
+            return known.cap, self.goal
+        depth, number = known.entry(start, known.region[self.goal])
+        if number is None:
+            return depth, self.goal
+        subgoal = known.representatives[number]
+        if subgoal not in view.free:
+            return known.cap, self.goal
+        if self.visits.get(s, 0) >= self.patience:
+            self.astray = start
+            self.fired += 1
+            return known.cap, self.goal
+        self.visits[s] = self.visits.get(s, 0) + 1
+        return depth, subgoal
+
+    def plan(self, view: Map, s: Position) -> Plan:
+        """Make one decision."""
+        depth, subgoal = self.select(view, s)
+        plan = plain_lrta.plan(view, s, subgoal, depth, self.table(subgoal))
+        if plan.steps or subgoal == self.goal:
+            return plan
+        self.astray = self.knowledge.region.get(s)
+        self.fired += 1
+        again = plain_lrta.plan(view, s, self.goal, 1, self.table(self.goal))
+        again.expanded = plan.expanded + again.expanded
+        return again
+
+    def table(self, goal: Position) -> Heuristic:
+        """Return the values towards a goal."""
+        return self.tables.setdefault(goal, initial_heuristic(self.knowledge.view.grid, goal))
+
+
+def run(
+    grid: Grid,
+    start: Position,
+    goal: Position,
+    database: None = None,
+    level: int | None = None,
+    cap: int | None = None,
+    mode: str | None = None,
+    abstraction: str | None = None,
+    patience: int = 50,
+    vision: int | None = None,
+    changes: Sequence[Change] = (),
+    max_moves: int = MAX_MOVES,
+    after: Run | None = None,
+) -> Run:
+    """Run one trial; ``after`` is the trial whose values, knowledge and believed map it goes on with."""
+    assert database is None
+    world = World(grid, start, vision, changes, after.believed if after else None)
+    if after:
+        agent = after.memory
+        agent.begin_trial()
+    else:
+        seen = Map(grid, [cell for cell in cells(grid) if cell in world.believed.free])
+        level = LEVEL if level is None else level
+        agent = Agent(Knowledge(seen, mode or MODE, cap or CAP, abstraction or ABSTRACTION, level), goal, patience)
+    record = walk(world, goal, agent.plan, max_moves, {})
+    record.memory = agent
+    return record
