@@ -11,7 +11,8 @@ Deviations and readings:
   complete: where it has been ``patience`` times on its way to the same subgoal, it heads for its goal, with the cap as
   depth, until it enters another region. It counts how often.
 - The map may turn out to be another than the one prepared for. A subgoal that is blocked is left out; one that cannot
-  be reached is given up, with a lookahead of one for that move. Wherever there is no entry, the cap is the depth.
+  be reached is given up: all of the component has then been expanded, and the move is that of a lookahead of one
+  towards the goal, which reads the nearest of those states again. Wherever there is no entry, the cap is the depth.
 """
 
 from math import isqrt
@@ -25,17 +26,18 @@ from agents.base import bind, decision, trial_loop
 from agents.pdb import MAX_CAP, Database, build_columns, checked_mode, estimate, join, open_database
 from agents.seeker import Seeker
 from rt_gym.abstraction import KINDS, MAX_LEVEL, abstract
-from rt_gym.budget import FULL, NO_PATH
+from rt_gym.budget import FULL, NO_PATH, scan
+from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
-from rt_gym.search.values import GoalValues, is_full, make_goal_values
+from rt_gym.search.values import GoalValues, is_full, make_goal_values, raise_value, value_at
 from rt_gym.world import View
 
-LEVEL, CAP, MODE, ABSTRACTION = 4, 20, "I", "clique"  # without a database
+LEVEL, CAP, MODE, ABSTRACTION = 4, 16, "I", "clique"  # without a database; this cap keeps a budget of 1000
 NOWHERE = -2
 
 _LONGEST = 60.0  # seconds that are spent on preparing for a map without being asked to
@@ -99,6 +101,24 @@ def select(terrain, memory, s, t):
 
 
 @kernel
+def step(terrain, trip, values, s, t):
+    """One step with a lookahead of one, without an expansion."""
+    scan(trip)
+    moves, cost = terrain.mask[s], terrain.cost
+    best, f = np.int64(NONE), np.int64(INF)
+    for d in range(8):
+        if moves >> d & 1:
+            value = cost[d] + value_at(values, terrain, s + terrain.offset[d], t)
+            if value < f or (value == f and best != NONE and cost[d] > cost[best]):
+                best, f = np.int64(d), value
+    if best == NONE:
+        return np.int64(NO_PATH)
+    raise_value(trip, values, terrain, s, t, f)
+    trip.plan[0] = best
+    return np.int64(1)
+
+
+@kernel
 def plan(terrain, trip, memory, s, t):
     """Look the depth and the goal up, then make General LRTA*'s decision with them."""
     if is_full(memory.values):
@@ -109,7 +129,7 @@ def plan(terrain, trip, memory, s, t):
     if result == NO_PATH and goal != t:
         go_astray(memory, np.int64(memory.region[s]))
         memory.pursued[0] = t
-        result = general_lrta(terrain, trip, memory.space, memory.values, s, t, np.int64(1))
+        result = step(terrain, trip, memory.values, s, t)
     return result
 
 
@@ -123,7 +143,7 @@ class PDBLRTA(Seeker):
         database: a file that ``rt-gym precompute pdb`` has written, or a database. Without one, the agent builds at
             ``reset`` what its goal needs, and keeps it for later problems on the same map.
         level: how coarse the regions are, 4 if not said; with a database, its own.
-        cap: the largest depth, 20 if not said; with a database, at most its own.
+        cap: the largest depth, 16 if not said; with a database, at most its own.
         mode: ``"G"``: depths towards the goal; ``"GI"``: where that is beyond the cap, a subgoal; ``"I"``, if not
             said: always a subgoal. With a database, its own.
         abstraction: ``"clique"``, if not said, or ``"tiles"``; with a database, its own.
@@ -169,13 +189,13 @@ class PDBLRTA(Seeker):
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
         """Return the largest cap whose bound fits; of scans half are kept for states that are read again."""
-        room = limit if count == "expansions" else limit // 2
-        return {"cap": max(1, min(MAX_CAP, (1 + isqrt(max(0, room - 1))) // 2))}
+        room = limit if count == "expansions" else max(1, limit // 2)
+        return {"cap": min(MAX_CAP, (1 + isqrt(room)) // 2)}
 
     @property
     def bound(self) -> int:
-        """The most expansions that a move can take: those of the cap, and one where a subgoal is given up."""
-        return (2 * self.cap - 1) ** 2 + 1
+        """The most expansions that a move can take."""
+        return (2 * self.cap - 1) ** 2
 
     @property
     def space(self) -> Space:

@@ -60,7 +60,7 @@ SETTINGS: dict[str, list[Settings]] = {
         {"level": 0, "cap": 5, "mode": "G"},
         {"level": 1, "cap": 3, "mode": "GI"},
         {"level": 2, "cap": 4, "mode": "I", "abstraction": "tiles"},
-        {"level": 1, "cap": 6, "mode": "I", "patience": 3},
+        {"level": 2, "cap": 6, "mode": "I", "patience": 3},
     ],
 }
 

@@ -26,7 +26,7 @@ from reference.plain_grid import (
 from reference.plain_oracle import distances
 from rt_gym.grid import Grid
 
-CAP, LEVEL, MODE, ABSTRACTION = 20, 4, "I", "clique"
+CAP, LEVEL, MODE, ABSTRACTION = 16, 4, "I", "clique"
 
 Entry = tuple[int, int | None]  # the depth, and the region to head for, None for the goal itself
 
@@ -140,9 +140,8 @@ class Agent:
             return plan
         self.astray = self.knowledge.region.get(s)
         self.fired += 1
-        again = plain_lrta.plan(view, s, self.goal, 1, self.table(self.goal))
-        again.expanded = plan.expanded + again.expanded
-        return again
+        again = plain_lrta.korf_plan(view, s, self.table(self.goal))
+        return Plan(again.steps, plan.expanded, raised=again.raised, scanned=[s])
 
     def table(self, goal: Position) -> Heuristic:
         """Return the values towards a goal."""
