@@ -16,7 +16,7 @@ Readings and deviations:
 - Regions without a way between them: the cap and the global goal, for maps that change.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -40,7 +40,7 @@ LAYOUT = {"goals": (np.int32, 1), "table": (np.uint8, 2), "hops": (np.uint16, 1)
 MAX_CAP = 1000
 
 _PIECES = 8  # of the work per thread, so that none waits long for the last
-_SAMPLE = 16  # regions that an estimate looks at
+_SAMPLE = 128  # regions that an estimate looks at
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,22 +201,30 @@ def estimate(grid: Grid, abstraction: Abstraction, mode: str, cap: int, goals: i
     size = goals * count * np.dtype(entry_type(abstraction, cap)).itemsize + 2 * abstraction.near.size
     if count == 0:
         return 0.0, size
-    some = np.unique(np.linspace(0, count - 1, _SAMPLE).astype(np.int32))
     regions, bench = make_regions(abstraction), make_bench(grid.terrain.mask.size, cap)
-    column = np.empty(count, np.int32)
+    column, hops = np.empty(count, np.int32), np.empty(abstraction.near.size, np.uint16)
+    some = np.unique(np.linspace(0, count - 1, _SAMPLE).astype(np.int32))
+    few = some[:: -(-some.size // 4)]
 
-    def seconds(starts: NDArray[np.int32]) -> float:
-        began = thread_time()
-        fill_column(grid.terrain, regions, bench, int(some[some.size // 2]), MODES.index(mode), cap, starts, column)
-        return thread_time() - began
+    def fill(starts: NDArray[np.int32]) -> None:
+        for goal in few:
+            fill_column(grid.terrain, regions, bench, int(goal), MODES.index(mode), cap, starts, column)
 
-    build_hops(grid, abstraction, mode, cap, some[:1].tolist())  # compiles, where it must be
-    seconds(some[:0])
+    def hop() -> None:
+        for region in some:
+            fill_hops(grid.terrain, regions, bench, int(region), cap, hops)
+
+    field, entries = (_seconds(partial(fill, starts)) / few.size for starts in (some[:0], some))
+    around = 0.0 if mode == "G" else _seconds(hop) * count / some.size
+    return around + goals * (field + max(0.0, entries - field) * count / some.size), size
+
+
+def _seconds(task: Callable[[], None]) -> float:
+    """Return the CPU seconds of a task that has been done before, so that nothing is compiled and no page is new."""
+    task()
     began = thread_time()
-    build_hops(grid, abstraction, mode, cap, some.tolist())
-    hops, field = thread_time() - began, seconds(some[:0])
-    entries = max(0.0, seconds(some) - field)
-    return hops * count / some.size + goals * (field + entries * count / some.size), size
+    task()
+    return thread_time() - began
 
 
 @dataclass(frozen=True, eq=False)
