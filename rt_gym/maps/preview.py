@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.abstraction import Abstraction
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid, Position
 from rt_gym.maps.landscape import around
+from rt_gym.render import palette
+from rt_gym.render.terminal import coloured
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
 
 _HALVES = np.array(list(" ▄▀█"))  # index: 2 if the upper half is blocked, plus 1 if the lower half is
 
 _GROUND, _SHADE, _FACE = (229, 217, 186), (202, 186, 150), (128, 104, 84)
 _ROCK = np.array([(98, 116, 102), (84, 103, 95), (71, 90, 88), (59, 78, 80), (49, 67, 72)], np.uint8)
 _PATH, _START, _GOAL = (200, 72, 48), (44, 120, 190), (214, 150, 20)
-_SIDE = 800  # pixels of the longer side when no scale is asked for
+_SIDE, _SIDE_OF_REGIONS = 800, 1600  # pixels of the longer side when no scale is asked for
+_TINT, _SEAM = 0.66, 0.84  # how much of its tint a region has, and what a seam between two leaves of the light
+_DOT = (52, 60, 73)
 _MOST_PIXELS = 1 << 26
 
 
@@ -62,29 +68,52 @@ def _squares(grid: Grid, side: int) -> NDArray[np.int64]:
     return np.pad(walls, [(0, height % 2), (0, 0)]).astype(np.int64)
 
 
+def regions_text(grid: Grid, abstraction: Abstraction, columns: int = 80, rows: int = 24) -> str:
+    """Return a map with its regions as lines of coloured half blocks that fit a terminal."""
+    if columns < 1 or rows < 1:
+        raise InputError(f"a preview needs at least one column and one row, not {columns} x {rows}")
+    side = max(-(-grid.width // columns), -(-grid.height // (2 * rows)))
+    walls = _squares(grid, side).astype(bool)
+    y, x = (np.arange(length) * side + side // 2 for length in walls.shape)
+    squares = _colours(grid, abstraction)[np.ix_(y.clip(max=grid.height - 1), x.clip(max=grid.width - 1))]
+    squares[walls] = _ROCK[0]
+    squares[-(-grid.height // side) :] = palette.BACKGROUND  # half a line, where the number of rows is odd
+    pairs = squares.reshape(-1, 2, walls.shape[1], 3).transpose(0, 2, 1, 3).tolist()
+    return "\n".join(coloured([("▀", tuple(upper), tuple(lower)) for upper, lower in line]) for line in pairs)
+
+
 def preview_image(
     grid: Grid,
     scale: int | None = None,
     path: Iterable[Position] = (),
     start: Position | None = None,
     goal: Position | None = None,
+    abstraction: Abstraction | None = None,
 ) -> "Image":
     """Return a map as a picture: sandy ground, rock that darkens inwards, faces of rock towards the viewer.
 
     Args:
         grid: the map.
-        scale: pixels along a cell; by default as many as give a picture of about 800 pixels.
+        scale: pixels along a cell; by default as many as give a picture of about 800 pixels, or 1600 with regions.
         path: positions to join by a line.
         start: position to mark with a blue disc.
         goal: position to mark with a golden disc.
+        abstraction: regions to tell apart by their tints, with a dot for each representative.
     """
     from PIL import Image, ImageDraw
 
-    scale = max(1, _SIDE // max(grid.width, grid.height)) if scale is None else scale
+    side = _SIDE if abstraction is None else _SIDE_OF_REGIONS
+    scale = max(1, side // max(grid.width, grid.height)) if scale is None else scale
     if scale < 1 or grid.width * grid.height * scale * scale > _MOST_PIXELS:
         raise InputError(f"the scale of a preview must be at least 1 and give at most {_MOST_PIXELS} pixels")
-    picture = Image.fromarray(_colours(grid).repeat(scale, axis=0).repeat(scale, axis=1))
+    pixels = _colours(grid, abstraction).repeat(scale, axis=0).repeat(scale, axis=1)
+    if abstraction is not None:
+        _draw_seams(pixels, grid.inner(abstraction.region), scale)
+    picture = Image.fromarray(pixels)
     draw = ImageDraw.Draw(picture)
+    if abstraction is not None:
+        for position in grid.positions(abstraction.representatives).tolist():
+            _draw_dot(draw, _centre(position, scale), scale)
     points = [_centre(position, scale) for position in _inside(grid, path)]
     if len(points) > 1:
         draw.line(points, fill=_PATH, width=max(1, scale // 3), joint="curve")
@@ -95,12 +124,34 @@ def preview_image(
     return picture
 
 
-def _colours(grid: Grid) -> NDArray[np.uint8]:
+def _draw_seams(pixels: NDArray[np.uint8], region: NDArray[np.int32], scale: int) -> None:
+    """Draw a fine line between regions where cells are large enough for one."""
+    if scale < 3:
+        return
+    for wide, high in ((pixels, region), (pixels.transpose(1, 0, 2), region.T)):
+        seam = (high[1:] != high[:-1]) & (high[1:] >= 0) & (high[:-1] >= 0)
+        line = wide[scale::scale]
+        line[:] = np.where(seam.repeat(scale, axis=1)[..., None], line * _SEAM, line)
+
+
+def _draw_dot(draw: "ImageDraw", centre: tuple[int, int], scale: int) -> None:
+    (x, y), radius = centre, 0.36 * scale
+    if scale < 3:
+        draw.point(centre, fill=_DOT)
+    else:
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=_DOT)
+
+
+def _colours(grid: Grid, abstraction: Abstraction | None = None) -> NDArray[np.uint8]:
     """Return an H x W x 3 array, one colour per cell."""
     blocked = ~grid.passable
     colours = np.empty((*blocked.shape, 3), np.uint8)
     colours[:] = _GROUND
     colours[1:][blocked[:-1] & ~blocked[1:]] = _SHADE
+    if abstraction is not None:
+        tints = np.array(palette.REGIONS)[abstraction.colours % len(palette.REGIONS)]
+        ground = colours[~blocked].astype(float)
+        colours[~blocked] = palette.mix(ground, tints[grid.inner(abstraction.region)[~blocked]], _TINT).round()
     inner = blocked
     for rock in _ROCK:
         colours[inner] = rock

@@ -72,7 +72,7 @@ def _half_blocks(scene: Scene, columns: int, rows: int) -> list[str]:
     characters = [[("▀", tuple(upper), tuple(lower)) for upper, lower in line] for line in pairs]
     for (column, row), mark in marks.items():
         characters[row][column] = mark
-    return [_coloured(line) for line in characters]
+    return [coloured(line) for line in characters]
 
 
 def _character(pane: Pane, position: Position) -> tuple[int, int]:
@@ -81,7 +81,7 @@ def _character(pane: Pane, position: Position) -> tuple[int, int]:
     return int(x), int(y) // 2
 
 
-def _coloured(line: list[Character]) -> str:
+def coloured(line: list[Character]) -> str:
     """Return a line of characters; colours are set only where they change."""
     parts, last = [], None
     for letter, ink, paper in line:

@@ -4,9 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from rt_gym.abstraction import abstract
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
-from rt_gym.maps.preview import preview_image, preview_text
+from rt_gym.maps.preview import preview_image, preview_text, regions_text
 
 free_cells = arrays.arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40)))
 
@@ -85,3 +86,47 @@ def test_an_impossible_scale_is_refused(scale: int) -> None:
 def test_an_impossible_terminal_is_refused(columns: int, rows: int) -> None:
     with pytest.raises(InputError, match="at least one column and one row"):
         preview_text(Grid([[1]]), columns, rows)
+
+
+class TestRegions:
+    def test_every_region_has_one_tint_and_its_neighbours_have_others(self) -> None:
+        grid = Grid(np.ones((12, 12)))
+        regions = abstract(grid, "clique", 2)
+        pixels, region = np.asarray(preview_image(grid, 1, abstraction=regions)).astype(int), grid.inner(regions.region)
+        dots = np.isin(np.arange(region.size).reshape(region.shape), _flat(grid, regions.representatives))
+        tints = [np.unique(pixels[(region == r) & ~dots], axis=0) for r in range(regions.regions)]
+        assert all(len(tint) == 1 for tint in tints)
+        for r in range(regions.regions):
+            for near in regions.near[regions.begin[r] : regions.begin[r + 1]]:
+                assert (tints[r] != tints[near]).any()
+
+    @given(free_cells)
+    def test_walls_are_drawn_as_without_regions(self, cells: np.ndarray) -> None:
+        grid = Grid(cells)
+        bare, tinted = (np.asarray(preview_image(grid, 1, abstraction=a)) for a in (None, abstract(grid, "tiles", 2)))
+        assert np.array_equal(bare[~cells], tinted[~cells])
+
+    def test_a_dot_marks_each_representative_and_a_seam_each_border(self) -> None:
+        grid = Grid(np.ones((4, 8)))
+        regions = abstract(grid, "tiles", 2)
+        light = np.asarray(preview_image(grid, 10, abstraction=regions).convert("L")).astype(int)
+        for x, y in grid.positions(regions.representatives).tolist():
+            assert light[10 * y + 5, 10 * x + 5] < 80
+        assert light[2, 40] < light[2, 38] - 10
+        assert light[2, 40] < light[2, 42] - 10
+
+    @given(free_cells, st.integers(1, 30), st.integers(1, 20))
+    def test_text_fits_the_terminal(self, cells: np.ndarray, columns: int, rows: int) -> None:
+        grid = Grid(cells)
+        lines = regions_text(grid, abstract(grid, level=2), columns, rows).split("\n")
+        assert len(lines) <= rows
+        assert {line.count("▀") for line in lines} == {len(preview_text(grid, columns, rows).split("\n")[0])}
+
+    def test_no_room_is_refused(self) -> None:
+        with pytest.raises(InputError, match="at least one column and one row"):
+            regions_text(Grid([[1]]), abstract(Grid([[1]])), 0, 5)
+
+
+def _flat(grid: Grid, cells: np.ndarray) -> np.ndarray:
+    x, y = grid.positions(cells).T
+    return y * grid.width + x

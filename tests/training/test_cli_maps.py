@@ -46,6 +46,25 @@ def test_a_map_is_drawn_as_a_picture(tmp_path: Path) -> None:
         assert picture.size == (768, 768)
 
 
+def test_regions_are_counted_and_drawn(tmp_path: Path) -> None:
+    file = tmp_path / "regions.png"
+    shown = ["maps", "show", "open-16", "--abstraction", "tiles", "--level", "2", "--png", str(file)]
+    result = runner.invoke(app, shown)
+    assert "open-16, 16 x 16, 256 free cells, 16 regions (tiles, level 2), drawn in" in result.stdout
+    with Image.open(file) as picture:
+        assert picture.size == (1600, 1600)
+    coloured = runner.invoke(app, shown, env={"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm"})
+    assert "\x1b[38;2;" in coloured.stdout
+    assert "\x1b[" not in runner.invoke(app, shown, env={"NO_COLOR": "1", "FORCE_COLOR": "1"}).stdout
+
+
+@pytest.mark.parametrize("wrong", [["--abstraction", "sectors"], ["--abstraction", "clique", "--level", "99"]])
+def test_regions_of_an_unknown_kind_are_refused(wrong: list[str]) -> None:
+    result = runner.invoke(app, ["maps", "show", "open-16", *wrong])
+    assert result.exit_code == 2
+    assert "must be" in result.stderr
+
+
 @pytest.mark.parametrize("name", [name for name in TABLE if name != "terrain-512"])
 def test_every_family_is_generated_from_its_options(name: str, tmp_path: Path) -> None:
     family, parameters = TABLE[name]

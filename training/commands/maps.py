@@ -11,6 +11,7 @@ from training.commands.terminal import AsJson, Seed, print_json, print_table
 
 if TYPE_CHECKING:
     from rt_gym import Grid
+    from rt_gym.abstraction import Abstraction
 
 app = typer.Typer(help="List, show, generate and convert maps.", no_args_is_help=True)
 
@@ -39,20 +40,24 @@ def list_maps(as_json: AsJson = False) -> None:
 def show(
     map_name: Annotated[str, typer.Argument(metavar="MAP", help=_MAP_HELP)],
     png: Annotated[Path | None, typer.Option(help="Write a picture to this file as well.")] = None,
+    abstraction: Annotated[str | None, typer.Option(help="Show regions: clique or tiles.")] = None,
+    level: Annotated[int, typer.Option(help="How coarse the regions are.")] = 4,
 ) -> None:
-    """Show a map in the terminal, as large as fits."""
+    """Show a map in the terminal, as large as fits, or its regions."""
     from rt_gym import load_map
+    from rt_gym.abstraction import abstract
     from rt_gym.files import atomic_write, shown
-    from rt_gym.maps.preview import preview_image, preview_text
+    from rt_gym.maps.preview import preview_image
 
     grid = load_map(map_name)
+    regions = None if abstraction is None else abstract(grid, abstraction, level)
     if png is not None:
         picture = io.BytesIO()
-        preview_image(grid).save(picture, "PNG")
+        preview_image(grid, abstraction=regions).save(picture, "PNG")
         atomic_write(png, picture.getvalue())
-    columns, lines = shutil.get_terminal_size()
-    typer.echo(preview_text(grid, columns, max(1, lines - 2)))
-    typer.echo(_description(grid) + (f", drawn in {shown(png)}" if png is not None else ""))
+    typer.echo(_drawn(grid, regions), color=True)  # otherwise colours that were asked for are lost in a pipe
+    count = "" if regions is None else f", {regions.regions:,} regions ({regions.kind}, level {regions.level})"
+    typer.echo(_description(grid) + count + (f", drawn in {shown(png)}" if png is not None else ""))
 
 
 @app.command()
@@ -103,6 +108,21 @@ def convert(
     grid = load_map(source)
     save_map(grid, target)
     typer.echo(f"{shown(target)}: {_description(grid)}")
+
+
+def _drawn(grid: "Grid", regions: "Abstraction | None") -> str:
+    """Return a map, or its regions in the colours that this terminal knows, as text that fits it."""
+    from rich.console import Console
+
+    from rt_gym.maps.preview import preview_text, regions_text
+    from training.commands.screens import with_256_colours
+
+    columns, lines = shutil.get_terminal_size()
+    rows, console = max(1, lines - 2), Console()
+    if regions is None or console.no_color or console.color_system in (None, "windows"):
+        return preview_text(grid, columns, rows)
+    drawn = regions_text(grid, regions, columns, rows)
+    return drawn if console.color_system == "truecolor" else with_256_colours(drawn)
 
 
 def _description(grid: "Grid") -> str:
