@@ -39,6 +39,7 @@ _TABLE = {
     "p-lrta": ("p_lrta", "PLRTA"),
     "tba": ("tba", "TBA"),
     "dstar-lite": ("dstar_lite", "DStarLite"),
+    "knn-lrta": ("knn_lrta", "KNNLRTA"),
     "classifier-lrta": ("classifier_lrta", "ClassifierLRTA"),
     "policy-lrta": ("policy_lrta", "PolicyLRTA"),
     "oracle-lrta": ("oracle_lrta", "OracleLRTA"),

@@ -47,6 +47,7 @@ SETTINGS: dict[str, list[Settings]] = {
     "p-lrta": [{"queue": 0}, {"queue": 3}, {"queue": 40}],
     "tba": [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
     "dstar-lite": [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
+    "knn-lrta": [{"records": 0}, {"records": 25}, {"records": 40, "neighbours": 2, "cutoff": 12}],
     "classifier-lrta": [{"policy": "tree"}, {"policy": "history", "max_branch": 3}, {"policy": BY_LAYERS, "d_max": 6}],
     "policy-lrta": [{"policy": "deepen"}, {"policy": "depth", "d_max": 6}],
     "oracle-lrta": [{"d_max": 1}, {"d_max": 5}],

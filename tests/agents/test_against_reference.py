@@ -22,6 +22,7 @@ from reference import (
     plain_depth_control,
     plain_dstar_lite,
     plain_grid,
+    plain_knn,
     plain_lrta,
     plain_lrta_k,
     plain_lrta_ls,
@@ -60,6 +61,7 @@ REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "p-lrta": plain_p_lrta.run,
     "tba": plain_tba.run,
     "dstar-lite": plain_dstar_lite.run,
+    "knn-lrta": plain_knn.run,
     "classifier-lrta": plain_depth_control.run_classifier,
     "policy-lrta": plain_network.run,
     "oracle-lrta": plain_depth_control.run_oracle,
@@ -124,6 +126,12 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
     ),
     "policy-lrta": st.fixed_dictionaries(
         {"policy": st.sampled_from(["deepen", "depth"]), "d_max": st.one_of(st.none(), st.integers(1, 6))}
+    "knn-lrta": st.fixed_dictionaries(
+        {
+            "records": st.sampled_from([0, 1, 5, 60]),
+            "neighbours": st.integers(1, 12),
+            "cutoff": st.sampled_from([1, 3, 250]),
+        }
     ),
     "oracle-lrta": st.fixed_dictionaries({"d_max": st.integers(1, 6)}),
     "rule-lrta": st.fixed_dictionaries(

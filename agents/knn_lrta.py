@@ -1,0 +1,256 @@
+"""kNN LRTA*: follow the subgoals of the most similar problem that was solved beforehand.
+
+V. Bulitko, Y. Björnsson, "kNN LRTA*: Simple Subgoaling for Real-Time Search", AIIDE 2009; V. Bulitko, Y. Björnsson,
+R. Lawrence, "Case-Based Subgoaling in Real-Time Heuristic Search for Video Game Pathfinding", Journal of Artificial
+Intelligence Research 39, 2010. The database is that of ``agents.knn``. Known to us from their abstracts and from
+C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011; so the similarity, M and
+the cut-off are readings.
+
+Readings:
+- A record is as far from a problem as the farther of the two starts and the two goals, by the heuristic. Of equally
+  far ones the earlier comes first. Of the M nearest the first is taken whose start can be climbed to from ours, and our
+  goal from its; without any, the goal alone is pursued. See ``rt_gym.search.climb``.
+- Where the goal can be climbed to at the cost of the heuristic, no record can do better, and none is looked for.
+- The record is chosen within the first plan of every trial, on the map as it is then believed, so that its cost is on
+  the meter: every step of a climb is a scan of the first move, at most (2 M + 1) times the cut-off. To read a record's
+  two ends is no scan. All of them are read: with 10,000 records that takes as long, some 50 us, as to filter them by a
+  k-d tree, which would leave them to be ranked.
+- The values towards different subgoals are kept apart. The next subgoal is taken up where one is reached.
+- Guard, ours: on the map of the database every subgoal is reached without a step that leads away from it. On a map that
+  has changed it need not be. A subgoal that has become blocked is skipped. One that is no nearer after ``PATIENCE``
+  moves is given up with all that follow, and the goal is pursued, towards which LRTA* is complete. ``abandoned`` counts
+  the subgoals of both kinds.
+- Without a database the agent builds one of the map as it is believed at reset, if that takes less than a minute. In
+  fog this is open ground, where records are of no use.
+"""
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import knn
+from agents.base import bind, decision, trial_loop
+from agents.seeker import Seeker
+from rt_gym.budget import FULL
+from rt_gym.cost import INF
+from rt_gym.errors import InputError, whole
+from rt_gym.grid import Grid, h0, span
+from rt_gym.jit import kernel
+from rt_gym.search.climb import climb
+from rt_gym.search.lookahead import general_lrta
+from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.search.values import GoalValues, is_full, make_goal_values
+from rt_gym.world import View
+
+RECORDS = 1000
+NEIGHBOURS = 10
+PATIENCE = 50
+LONGEST_BUILD = 60  # seconds
+
+# Entries of KNNMemory.state: whether a record has been chosen; its next cell, and where its cells end; how near that
+# one was come to, and how many plans ago; how many subgoals were given up.
+CHOSEN, NEXT, END, NEAREST, WAITED, ABANDONED = range(6)
+
+
+class KNNMemory(NamedTuple):
+    """Learned values, the room for a lookahead, the database, the best records, the cut-off, and the pursuit."""
+
+    values: GoalValues
+    pursued: NDArray[np.int64]
+    space: Space
+    begin: NDArray[np.int64]
+    cells: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    best: NDArray[np.int64]
+    far: NDArray[np.int64]
+    cutoff: NDArray[np.int64]
+    state: NDArray[np.int64]
+
+
+@kernel
+def find_nearest(terrain, memory, s, t):
+    """Write the numbers of the records nearest to a problem into ``memory.best``, the nearest first; return how many.
+
+    ``memory.far`` is sorted by insertion: only a few records are nearer than all before them.
+    """
+    ends, best, far, metric, xy = memory.ends, memory.best, memory.far, terrain.metric, terrain.xy
+    here, there = (np.int64(xy[2 * s]), np.int64(xy[2 * s + 1])), (np.int64(xy[2 * t]), np.int64(xy[2 * t + 1]))
+    count = np.int64(0)
+    for r in range(ends.shape[0]):
+        gap = max(
+            span(metric, ends[r, 0] - here[0], ends[r, 1] - here[1]),
+            span(metric, ends[r, 2] - there[0], ends[r, 3] - there[1]),
+        )
+        if count == best.size and gap >= far[count - 1]:
+            continue
+        count = min(count + 1, best.size)
+        k = count - 1
+        while k > 0 and far[k - 1] > gap:
+            best[k], far[k] = best[k - 1], far[k - 1]
+            k -= 1
+        best[k], far[k] = r, gap
+    return count
+
+
+@kernel
+def choose_record(terrain, trip, memory, s, t):
+    """Choose the subgoals of this trial."""
+    begin, cells, state, cutoff = memory.begin, memory.cells, memory.state, memory.cutoff[0]
+    state[CHOSEN], state[NEAREST] = 1, INF
+    if begin.size == 1 or climb(terrain, trip, s, t, cutoff) == h0(terrain, s, t):
+        return
+    for k in range(find_nearest(terrain, memory, s, t)):
+        first, end = begin[memory.best[k]], begin[memory.best[k] + 1]
+        if climb(terrain, trip, s, np.int64(cells[first]), cutoff) == NONE:
+            continue
+        if climb(terrain, trip, np.int64(cells[end - 1]), t, cutoff) != NONE:
+            state[NEXT], state[END] = first, end
+            return
+
+
+@kernel
+def pursue(terrain, memory, s, t):
+    """Go on to the next subgoal where one is reached or blocked, and to the goal where none comes nearer."""
+    state, cells = memory.state, memory.cells
+    while state[NEXT] < state[END]:
+        subgoal = np.int64(cells[state[NEXT]])
+        blocked = terrain.free[subgoal] == 0
+        if s != subgoal and not blocked:
+            break
+        state[ABANDONED] += blocked
+        state[NEXT] += 1
+        state[NEAREST] = INF
+    if state[NEXT] == state[END]:
+        return t
+    subgoal = np.int64(cells[state[NEXT]])
+    state[WAITED] += 1
+    if h0(terrain, s, subgoal) < state[NEAREST]:
+        state[NEAREST], state[WAITED] = h0(terrain, s, subgoal), 0
+    if state[WAITED] <= PATIENCE:
+        return subgoal
+    state[ABANDONED] += state[END] - state[NEXT]
+    state[NEXT] = state[END]
+    return t
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Choose a record if none has been chosen yet; commit to one move towards its next subgoal."""
+    if is_full(memory.values):
+        return np.int64(FULL)
+    if memory.state[CHOSEN] == 0:
+        choose_record(terrain, trip, memory, s, t)
+    memory.pursued[0] = pursue(terrain, memory, s, t)
+    return general_lrta(terrain, trip, memory.space, memory.values, s, memory.pursued[0], 1)
+
+
+run, decide = bind(trial_loop, plan), bind(decision, plan)
+
+
+class KNNLRTA(Seeker):
+    """kNN LRTA*.
+
+    Args:
+        database: a file that ``rt-gym precompute knn`` has written, or the ``agents.knn.Records`` themselves.
+        records: how many records to build instead, 1000 unless told.
+        neighbours: how many records are tried, the M of the paper.
+        cutoff: the most steps of a climb.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    precomputes = True
+
+    def __init__(
+        self,
+        database: Any = None,
+        records: int | None = None,
+        neighbours: int = NEIGHBOURS,
+        cutoff: int = knn.CUTOFF,
+        tie: str = "first",
+    ) -> None:
+        super().__init__(tie)
+        if database is not None and records is not None:
+            raise InputError("records are built where there is no database: give one of the two")
+        self.database = database
+        self.records = whole("records", RECORDS if records is None else records, 0, knn.MAX_RECORDS)
+        self.neighbours = whole("neighbours", neighbours, 1, knn.MAX_RECORDS)
+        self.cutoff = whole("cutoff", cutoff, 1, knn.MAX_CUTOFF)
+        self.precompute_seconds = 0.0
+        self._kept: knn.Records | None = None
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return a cut-off whose climbs keep a limit of scans; of expansions there is one per move."""
+        room = knn.CUTOFF if count == "expansions" else (limit - 1) // (2 * NEIGHBOURS + 1)
+        return {"cutoff": min(knn.CUTOFF, max(1, room))}
+
+    @property
+    def bound(self) -> int:
+        """The most expansions that a move can take."""
+        return 1
+
+    @property
+    def space(self) -> Space:
+        """The states of the lookahead."""
+        return self.memory.space
+
+    @property
+    def abandoned(self) -> int:
+        """How many subgoals were given up since reset, because they were blocked or came no nearer."""
+        return int(self.memory.state[ABANDONED])
+
+    def reset(self, view: View, seed: int | None = None) -> None:
+        """Begin a new problem; the database is loaded or built where the map is another than before."""
+        began, grid = time.perf_counter(), view.grid
+        if self._kept is None or self._kept.digest != grid.digest:
+            self._kept = self._prepared(grid)
+        self.precompute_seconds = time.perf_counter() - began
+        super().reset(view, seed)
+
+    def _prepared(self, grid: Grid) -> knn.Records:
+        if self.database is not None:
+            return knn.load_records(self.database, grid)
+        seconds, _ = knn.estimate(grid, self.records)
+        if seconds > LONGEST_BUILD:
+            says = f"{self.records} records of a map of {grid.free_cells} cells take about {seconds:.0f} seconds"
+            raise InputError(f"{says}: build them once with rt-gym precompute knn, and give its file as database")
+        return knn.records_of(grid, self.records, self.cutoff)
+
+    def make_memory(self, view: View) -> KNNMemory:
+        """Return room for values, for the lookahead and for the best records."""
+        return KNNMemory(
+            values=make_goal_values(),
+            pursued=np.zeros(1, np.int64),
+            space=make_space(view.terrain.mask.size),
+            begin=np.zeros(1, np.int64),
+            cells=np.empty(0, np.int32),
+            ends=np.empty((0, 4), np.int32),
+            best=np.empty(self.neighbours, np.int64),
+            far=np.empty(self.neighbours, np.int64),
+            cutoff=np.array([self.cutoff]),
+            state=np.zeros(6, np.int64),
+        )
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Forget all values and bring in the database."""
+        super().clear_memory(view, seed)
+        assert self._kept is not None, "reset has prepared it"
+        begin, cells = self._kept.begin, self._kept.cells
+        ends = view.terrain.xy.reshape(-1, 2)[np.stack([cells[begin[:-1]], cells[begin[1:] - 1]], axis=1)]
+        self.memory = self.memory._replace(begin=begin, cells=cells, ends=ends.reshape(-1, 4))
+        self.memory.space.random[0] = seed
+        self.memory.state[ABANDONED] = 0
+        self.begin_trial()
+
+    def begin_trial(self) -> None:
+        """Choose a record again."""
+        self.memory.state[CHOSEN] = self.memory.state[NEXT] = self.memory.state[END] = 0
+        self.memory.pursued[0] = self.view.goal_cell
+
+    def layers(self) -> dict[str, NDArray[Any]]:
+        """Return what can be drawn; ``subgoals``, n x 2, are those still to come."""
+        rest = self.memory.cells[self.memory.state[NEXT] : self.memory.state[END]]
+        return super().layers() | {"subgoals": self.view.terrain.xy.reshape(-1, 2)[rest]}
