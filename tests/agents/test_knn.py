@@ -165,18 +165,27 @@ class TestChoice:
         database = knn.Records(HOOK.grid.digest, np.array([0, 3]), as_cells(HOOK.grid, (1, 0), (3, 2), (3, 0)))
         agent, world = agents.make("knn-lrta", database=database), World(Problem(HOOK.grid, (0, 0), (3, 1)))
         agent.reset(world.view)
-        path, scans, to_come = [world.view.position], [], []
+        path, scans, pursued = [world.view.position], [], []
         while not world.done:
             action = agent.act()
             scans.append(int(world.trip.meter[SCANS]))
-            to_come.append([tuple(cell) for cell in agent.layers()["subgoals"].tolist()])
+            pursued.append(world.view.position_of(int(agent.memory.pursued[0])))
             world.step(action)
             path.append(world.view.position)
         assert path == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1)]
         assert scans == [5, 1, 1, 1, 1, 1]
-        assert to_come[0] == [(1, 0), (3, 2), (3, 0)]
-        assert to_come[1:] == [[(3, 2), (3, 0)]] * 4 + [[(3, 0)]]
+        assert pursued == [(1, 0), *[(3, 2)] * 4, (3, 0)]
         assert (agent.count_learned(), agent.abandoned) == (2, 0)
+
+    def test_the_layer_of_subgoals_shows_those_still_to_come(self) -> None:
+        database = knn.Records(HOOK.grid.digest, np.array([0, 3]), as_cells(HOOK.grid, (1, 0), (3, 2), (3, 0)))
+        agent, world = agents.make("knn-lrta", database=database), World(Problem(HOOK.grid, (0, 0), (3, 1)))
+        agent.reset(world.view)
+        assert agent.layers()["subgoals"].tolist() == []
+        for rest in ([[1, 0], [3, 2], [3, 0]], [[3, 2], [3, 0]]):
+            action = agent.act()
+            assert agent.layers()["subgoals"].tolist() == rest
+            world.step(action)
 
     def test_the_nearest_records_are_those_of_a_full_sort(self) -> None:
         rng = np.random.default_rng(3)
