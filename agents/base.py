@@ -93,7 +93,7 @@ def bind(template: Callable[..., Any], plan: Any) -> Any:
     """
     source = getattr(plan, "py_func", plan)
     bound = types.FunctionType(template.__code__, {**globals(), "plan": plan}, template.__name__)
-    bound.__qualname__ = f"{template.__name__}.{source.__module__}"
+    bound.__qualname__ = f"{template.__name__}.{source.__module__}.{source.__qualname__}"
     bound.__module__ = __name__
     return kernel(bound, also=(source.__code__.co_filename,))
 
@@ -144,8 +144,8 @@ class KernelAgent:
         tie: ``"first"`` breaks the last ties by order of generation, ``"random"`` by the seed given to ``reset``.
     """
 
-    run_kernel: ClassVar[Any]
-    decide_kernel: ClassVar[Any]
+    run_kernel: Any  # of the class, or of an instance whose settings choose the plan
+    decide_kernel: Any
     forgets: ClassVar[bool] = False  # whether what was learned is lost with the trial
 
     def __init__(self, tie: str = "first") -> None:

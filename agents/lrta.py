@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, charge, raise_h
+from rt_gym.budget import CUT, charge
 from rt_gym.errors import whole
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.propagation import best_step, commit
 from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.search.values import raise_value
 from rt_gym.world import View
 
 MAX_DEPTH = 1000
@@ -38,22 +39,22 @@ class LRTAMemory(NamedTuple):
 
 
 @kernel(inline=True)
-def korf(terrain, trip, memory, s):
+def korf(terrain, trip, memory, s, t):
     """One step with a lookahead of one."""
     h = memory.h
     if not charge(trip, s):
         return np.int64(CUT)
-    y, f = best_step(terrain, h, s, np.int64(terrain.mask[s]))
+    y, f = best_step(terrain, h, s, np.int64(terrain.mask[s]), t)
     if y != NONE:
-        raise_h(trip, h, s, f)
-    return commit(terrain, trip, h, memory.space.random, s, y)
+        raise_value(trip, h, terrain, s, t, f)
+    return commit(terrain, trip, h, memory.space.random, s, y, t)
 
 
 @kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Commit to one move."""
     if memory.depth[0] == 1:
-        return korf(terrain, trip, memory, s)
+        return korf(terrain, trip, memory, s, t)
     return general_lrta(terrain, trip, memory.space, memory.h, s, t, memory.depth[0])
 
 

@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, charge, learn, raise_h, scan
+from rt_gym.budget import CUT, charge, learn, scan
 from rt_gym.errors import flag, whole
 from rt_gym.grid import OPPOSITE, fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.propagation import best_step, commit
 from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.search.values import raise_value, value_at
 from rt_gym.world import View
 
 # Entries of LRTAKMemory.settings.
@@ -77,11 +78,11 @@ def propagate(terrain, trip, memory, x, moves, t):
         memory.waiting[v] = 0
         learn(trip)
         around = np.int64(terrain.mask[v])
-        y, f = best_step(terrain, h, v, around)
+        y, f = best_step(terrain, h, v, around, t)
         memory.support[v] = y
-        if h[v] < f:
+        if value_at(h, terrain, v, t) < f:
             rose = True
-            raise_h(trip, h, v, f)
+            raise_value(trip, h, terrain, v, t, f)
             tail, left = enqueue(terrain, memory, v, around, t, tail, left)
     return rose
 
@@ -94,14 +95,14 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(CUT)
     memory.visited[s] = memory.settings[TRIAL]
     moves = np.int64(terrain.mask[s])
-    y, f = best_step(terrain, h, s, moves)
+    y, f = best_step(terrain, h, s, moves, t)
     memory.support[s] = y
-    if y != NONE and h[s] < f:
-        raise_h(trip, h, s, f)
+    if y != NONE and value_at(h, terrain, s, t) < f:
+        raise_value(trip, h, terrain, s, t, f)
         if propagate(terrain, trip, memory, s, moves, t):
             scan(trip)
-            y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))
-    return commit(terrain, trip, h, memory.space.random, s, y)
+            y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]), t)
+    return commit(terrain, trip, h, memory.space.random, s, y, t)
 
 
 run, decide = bind(trial_loop, plan), bind(decision, plan)

@@ -55,7 +55,7 @@ def look_until_change(terrain, trip, local, h, s, t, d):
         The slot of that next state, NONE if nothing is left to expand, and whether it has to change.
     """
     space, open_list = local.space, local.open
-    base = begin_search(local, h, s)
+    base = begin_search(local, s, h[s])
     size, closed = np.int64(1), np.int64(0)
     z, change = np.int64(NONE), False
     while open_list.size[0] > 0:

@@ -43,7 +43,7 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(NO_PATH)
     if memory.local.space.state[CLOSED] == 0:
         return np.int64(CUT)
-    frontier_update(terrain, trip, memory.local, memory.h)
+    frontier_update(terrain, trip, memory.local, memory.h, t)
     return min(trace(memory.local.space, best, trip.plan), memory.commit[0])
 
 

@@ -121,7 +121,7 @@ def think(terrain, trip, mind, s, t, most):
     local, state = local_of(mind), mind.state
     space = local.space
     if state[SEARCHING] == 0:
-        begin_search(local, mind.h, s)
+        begin_search(local, s, mind.h[s])
         space.state[BEST] = 0
         state[SEARCHING], state[SLICES], state[SORTED] = 1, 0, 0
         trip.meter[NEXT] = trip.meter[PLANNED] = 0

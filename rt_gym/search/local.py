@@ -2,17 +2,20 @@
 
 S. Koenig, X. Sun, "Comparing real-time and incremental heuristic search for real-time situated agents", Autonomous
 Agents and Multi-Agent Systems 18(3), 2009 (LSS-LRTA*); the same two procedures serve RTAA* and their successors.
+
+``h`` is anything behind ``rt_gym.search.values``. Only a table of many goals needs to be told ``t``.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from rt_gym.budget import charge, learn, raise_h
+from rt_gym.budget import charge, learn
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
 from rt_gym.search.space import BEST, CLOSED, NONE, OPEN, SIZE, STAMP, Space, discover, forget, reach
+from rt_gym.search.values import raise_value, value_at
 
 INTERIOR, FINAL = 1, 2  # the roles of closed states; the frontier is what is still open
 
@@ -42,12 +45,12 @@ def make_local(space: Space) -> Local:
 
 
 @kernel(inline=True)
-def begin_search(local, h, s):
+def begin_search(local, s, value):
     """Start a new search with the root alone, in slot 0, and return its base (see ``forget``)."""
     space, root = local.space, np.int64(0)
     base = forget(space)
     local.open.size[0] = 0
-    discover(space, base, root, s, h[s])
+    discover(space, base, root, s, value)
     reach(space, np.int64(NONE), 0, root, np.int64(0))
     push(local.open, root)
     space.state[SIZE] = 1
@@ -55,7 +58,7 @@ def begin_search(local, h, s):
 
 
 @kernel(inline=True)
-def expand(terrain, local, h, base, moves, size, closed):
+def expand(terrain, local, h, base, moves, size, closed, t=NONE):
     """Close the first of the open list, out of which ``moves`` lead, and return the new number of slots.
 
     The closed ones are listed from the far end of ``space.item``: the open list never grows that far.
@@ -73,7 +76,7 @@ def expand(terrain, local, h, base, moves, size, closed):
             if w < 0:
                 w = size
                 size += 1
-                discover(space, base, w, v, h[v])
+                discover(space, base, w, v, value_at(h, terrain, v, t))
                 reach(space, u, d, w, g)
                 push(open_list, w)
             elif g < space.g[w] and space.role[w] == OPEN:
@@ -107,7 +110,7 @@ def resume_search(terrain, trip, local, h, t, n):
         if cell == t or closed == last or not charge(trip, cell):
             best = u
             break
-        size = expand(terrain, local, h, base, terrain.mask[cell], size, closed)
+        size = expand(terrain, local, h, base, terrain.mask[cell], size, closed, t)
         closed += 1
     space.state[SIZE] = size
     space.state[CLOSED] = closed
@@ -118,12 +121,12 @@ def resume_search(terrain, trip, local, h, t, n):
 @kernel(inline=True)
 def bounded_astar(terrain, trip, local, h, s, t, n):
     """A* from ``s`` with the learned ``h`` until ``n`` states are closed; what stops it and is returned is the same."""
-    begin_search(local, h, s)
+    begin_search(local, s, value_at(h, terrain, s, t))
     return resume_search(terrain, trip, local, h, t, n)
 
 
 @kernel(inline=True)
-def frontier_update(terrain, trip, local, h):
+def frontier_update(terrain, trip, local, h, t=NONE):
     """Raise h inside the local search space to what its frontier implies, by Dijkstra's algorithm from the frontier.
 
     ``space.f`` now holds the values found: the frontier keeps its h, the interior starts at infinity. The search is
@@ -141,7 +144,7 @@ def frontier_update(terrain, trip, local, h):
         if space.role[u] == INTERIOR:
             space.role[u] = FINAL
             left -= 1
-            raise_h(trip, h, np.int64(space.cell[u]), space.f[u])
+            raise_value(trip, h, terrain, np.int64(space.cell[u]), t, space.f[u])
         cell, value = np.int64(space.cell[u]), space.f[u]
         moves = terrain.mask[cell]
         for d in range(8):

@@ -9,6 +9,9 @@ Readings of SelectLS:
 - A frontier state is tested again when another of its neighbours has become interior. If it then becomes interior as
   well it leaves the frontier, which the code forgets: in both sets it would be pinned to its old value.
 - The goal never becomes interior: its value is 0 for good.
+
+The steps take for ``h`` anything behind ``rt_gym.search.values``, of which only a table of many goals needs to be told
+``t``; the learning space takes an array.
 """
 
 import numpy as np
@@ -18,12 +21,13 @@ from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.search.local import INTERIOR, frontier_update
 from rt_gym.search.space import CLOSED, NONE, OPEN, SIZE, discover, draw, forget
+from rt_gym.search.values import value_at
 
 QUEUED = 3  # the role of a state that waits for its test, beside the roles of a local search
 
 
 @kernel(inline=True)
-def best_step(terrain, h, cell, moves):
+def best_step(terrain, h, cell, moves, t=NONE):
     """Return the direction and the c + h of the best step among ``moves``; NONE and INF if no value is below INF.
 
     Ties: larger c, then the order of directions. The best straight and the best diagonal step are found apart and
@@ -32,12 +36,12 @@ def best_step(terrain, h, cell, moves):
     cost, offset = terrain.cost, terrain.offset
     y, f = np.int64(NONE), np.int64(INF)
     for d in range(4):
-        value = cost[d] + h[cell + offset[d]]
+        value = cost[d] + value_at(h, terrain, cell + offset[d], t)
         if (moves >> d & 1 != 0) & (value < f):
             y, f = np.int64(d), value
     y2, f2 = np.int64(NONE), np.int64(INF)
     for d in range(4, 8):
-        value = cost[d] + h[cell + offset[d]]
+        value = cost[d] + value_at(h, terrain, cell + offset[d], t)
         if (moves >> d & 1 != 0) & (value < f2):
             y2, f2 = np.int64(d), value
     if f2 < f or (f2 == f and cost[4] > cost[0]):
@@ -53,13 +57,14 @@ def changes(terrain, h, cell, moves):
 
 
 @kernel
-def any_as_good(terrain, trip, h, random, cell, y):
+def any_as_good(terrain, trip, h, random, cell, y, t=NONE):
     """Return a step of the same cost and value as ``y`` at random; the neighbours are read once more."""
     scan(trip)
     moves, g = terrain.mask[cell], terrain.cost[y]
-    f, ties = h[cell + terrain.offset[y]], np.int64(0)
+    f, ties = value_at(h, terrain, cell + terrain.offset[y], t), np.int64(0)
     for d in range(8):
-        if moves >> d & 1 != 0 and terrain.cost[d] == g and h[cell + terrain.offset[d]] == f:
+        near = cell + terrain.offset[d]
+        if moves >> d & 1 != 0 and terrain.cost[d] == g and value_at(h, terrain, near, t) == f:
             ties += 1
             if draw(random) % ties == 0:
                 y = np.int64(d)
@@ -67,12 +72,12 @@ def any_as_good(terrain, trip, h, random, cell, y):
 
 
 @kernel(inline=True)
-def commit(terrain, trip, h, random, cell, y):
+def commit(terrain, trip, h, random, cell, y, t=NONE):
     """Commit to the step ``y``, with random ties to any as good; return 1, or NO_PATH where there is no step."""
     if y == NONE:
         return np.int64(NO_PATH)
     if random[0] != 0:
-        y = any_as_good(terrain, trip, h, random, cell, y)
+        y = any_as_good(terrain, trip, h, random, cell, y, t)
     trip.plan[0] = y
     return np.int64(1)
 

@@ -78,9 +78,12 @@ def learned_towards(table: GoalValues, t: int) -> tuple[NDArray[np.int64], NDArr
 
 
 @kernel(inline=True)
-def is_full(table):
-    """Whether the next value needs a larger table: a search would no longer find its end in one without gaps."""
-    return 2 * table.state[TAKEN] >= table.cells.size
+def is_full(table, more=0):
+    """Whether the next value needs a larger table: a search would no longer find its end in one without gaps.
+
+    ``more`` is how many values a plan may enter beyond that one.
+    """
+    return 2 * (table.state[TAKEN] + more) >= table.cells.size
 
 
 @kernel(inline=True)

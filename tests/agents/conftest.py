@@ -48,6 +48,12 @@ SETTINGS: dict[str, list[Settings]] = {
     "tba": [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
     "dstar-lite": [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
     "knn-lrta": [{"records": 0}, {"records": 25}, {"records": 40, "neighbours": 2, "cutoff": 12}],
+    "subgoal-lrta": [
+        {},
+        {"first": "sub", "switch": "progress"},
+        {"step": "lss-lrta", "lookahead": 6},
+        {"step": "lrta-k", "k": 6, "first": "sub"},
+    ],
     "classifier-lrta": [{"policy": "tree"}, {"policy": "history", "max_branch": 3}, {"policy": BY_LAYERS, "d_max": 6}],
     "policy-lrta": [{"policy": "deepen"}, {"policy": "depth", "d_max": 6}],
     "oracle-lrta": [{"d_max": 1}, {"d_max": 5}],

@@ -33,6 +33,7 @@ from reference import (
     plain_pdb,
     plain_rta,
     plain_rtaa,
+    plain_subgoals,
     plain_tba,
 )
 from reference.plain_oracle import distances, problems, random_grid, random_problem
@@ -62,6 +63,7 @@ REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "tba": plain_tba.run,
     "dstar-lite": plain_dstar_lite.run,
     "knn-lrta": plain_knn.run,
+    "subgoal-lrta": plain_subgoals.run,
     "classifier-lrta": plain_depth_control.run_classifier,
     "policy-lrta": plain_network.run,
     "oracle-lrta": plain_depth_control.run_oracle,
@@ -117,6 +119,15 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
         }
     ),
     "dstar-lite": st.fixed_dictionaries({"queue": st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])}),
+    "subgoal-lrta": st.fixed_dictionaries(
+        {
+            "first": st.sampled_from(["nearest", "sub"]),
+            "switch": st.sampled_from(["any", "progress"]),
+            "step": st.sampled_from(["lrta", "lrta", "lss-lrta", "lrta-k"]),
+            "lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80)),
+            "k": st.integers(1, 12),
+        }
+    ),
     "classifier-lrta": st.fixed_dictionaries(
         {
             "policy": st.sampled_from([*ready_made(), BY_LAYERS]),
@@ -153,7 +164,7 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
 READS_AGAIN = {"lrta", "rta", "lrts", "classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta", "pdb-lrta"}
 
 # Ids that may raise a value several times in one plan; the reference notes once how far it rose.
-RAISES_AGAIN = {"lrta-k", "lrta-ls-kd", "p-lrta"}
+RAISES_AGAIN = {"lrta-k", "lrta-ls-kd", "p-lrta", "subgoal-lrta"}
 
 OUTCOMES = {"goal": "goal", "limit": "out of moves", "stuck": "no path"}
 MAX_MOVES = 400
@@ -334,7 +345,7 @@ class TestCounts:
 def count_plans(world: World, agent: Any) -> int:
     """Drive a trial, compare the reads of every plan with the meter, and return how many plans there were."""
     agent.reset(world.view)
-    plan = type(agent).decide_kernel.__globals__["plan"]
+    plan = agent.decide_kernel.__globals__["plan"]
     trip, meter, plans = world.trip, world.trip.meter, 0
     mask = CountingMask(world.terrain.mask)
     terrain = world.terrain._replace(mask=mask)
