@@ -137,6 +137,7 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
     ),
     "policy-lrta": st.fixed_dictionaries(
         {"policy": st.sampled_from(["deepen", "depth"]), "d_max": st.one_of(st.none(), st.integers(1, 6))}
+    ),
     "knn-lrta": st.fixed_dictionaries(
         {
             "records": st.sampled_from([0, 1, 5, 60]),
