@@ -1,0 +1,102 @@
+"""What is trained, on what: the settings of a training, and its problems, so chosen that no difficulty is drowned."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+import agents
+from rt_gym import InputError, Problem
+from rt_gym.errors import quoted, whole
+from training.compare import Course
+
+ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo")
+ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen"}  # with what a policy decides there
+TEACHERS = ("none", "oracle", "tree", "rule")
+
+_CLASSES = 4  # of difficulty
+_MOST_COPIES = 8  # of an easy problem, beside a hard one
+
+
+@dataclass(frozen=True)
+class Training:
+    """How to train.
+
+    Attributes:
+        env: where: RTDepth-v0 or RTDeepen-v0.
+        algo: ``"ppo"``, ``"a2c"``, ``"dqn"``, or ``"maskable-ppo"`` where sb3-contrib is installed.
+        steps: of all episodes together.
+        price: straight steps that an expansion is worth in the reward.
+        d_max, history: of the environment.
+        hidden: the widths of the network's hidden layers.
+        episodes: how many run side by side.
+        max_moves: where an episode is cut, so that a few hopeless ones do not fill the batch.
+        gamma: the discount; a decision pays off hundreds of moves later, so hardly any.
+        rate: the learning rate.
+        teacher: whom the network imitates first: nobody, the oracle's labels, the ready-made tree, or the hand rule.
+        every: steps between two looks at the validation maps, each of which leaves a checkpoint.
+        patience: looks without a better network before the training ends.
+        seed: of everything.
+    """
+
+    env: str = "RTDeepen-v0"
+    algo: str = "ppo"
+    steps: int = 1_000_000
+    price: float = 0.002
+    d_max: int = 20
+    history: int = 20
+    hidden: tuple[int, ...] = (32,)
+    episodes: int = 256
+    max_moves: int = 400
+    gamma: float = 0.999
+    rate: float = 3e-4
+    teacher: str = "none"
+    every: int = 100_000
+    patience: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, known in (("env", tuple(ENVIRONMENTS)), ("algo", ALGORITHMS), ("teacher", TEACHERS)):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} must be one of {', '.join(known)}, not {quoted(getattr(self, name))}")
+        for name in ("steps", "d_max", "history", "episodes", "max_moves", "every", "patience"):
+            whole(name, getattr(self, name), 1)
+        whole("seed", self.seed, 0)
+        for width in self.hidden:
+            whole("the width of a hidden layer", width, 1, 4096)
+        if not 0 < self.gamma <= 1 or not self.rate > 0 or not self.price >= 0:
+            raise InputError("gamma must be above 0 and at most 1, rate above 0, price at least 0")
+        if self.algo == "dqn" and self.teacher != "none":
+            raise InputError("a teacher shows what to do, and dqn learns what things are worth: choose another algo")
+
+    @property
+    def decide(self) -> str:
+        """What a policy decides."""
+        return ENVIRONMENTS[self.env]
+
+    def env_settings(self, problems: list[Problem]) -> dict[str, Any]:
+        """Return the arguments of the environment; a return is minus the suboptimality, work included."""
+        return {
+            "problems": problems,
+            "d_max": self.d_max,
+            "history": self.history,
+            "price": self.price,
+            "reward": "normalised",
+            "max_moves": self.max_moves,
+            "budget": None,
+        }
+
+
+def balanced(courses: Iterable[Course]) -> list[Problem]:
+    """Return the problems, the easy ones several times: every class of difficulty then supplies as many moves.
+
+    How hard a problem is, is how many moves LRTA* with a lookahead of three takes.
+    """
+    problems = [course.problem(task) for course in courses for task in course.tasks]
+    moves = np.array([agents.run("lrta", one, depth=3, max_moves=100_000, clock=False).moves for one in problems])
+    ranks = np.argsort(np.argsort(moves, kind="stable"), kind="stable") * _CLASSES // len(problems)
+    typical = np.array([np.median(moves[ranks == rank]) if (ranks == rank).any() else 1.0 for rank in range(_CLASSES)])
+    copies = np.minimum(_MOST_COPIES, np.maximum(1.0, typical.max() / np.maximum(typical, 1.0)))
+    return [one for one, rank in zip(problems, ranks, strict=True) for _ in range(ceil(copies[rank]))]
