@@ -3,9 +3,9 @@
 import re
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 from rt_gym.grid import Position
 
 # No more digits than an int64 surely holds; a longer number becomes a float, which no whole number accepts.
@@ -16,6 +16,8 @@ _SPAN = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
 _BETWEEN = re.compile(r":|,(?=\s*[^\W\d]\w*\s*=)")  # two parameters; a comma also parts the values of one
 _WORDS = {"true": True, "false": False}
 _MOST = 10_000  # settings of one sweep
+
+Number = TypeVar("Number", int, float)
 
 
 def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
@@ -103,3 +105,16 @@ def parse_range(name: str, text: str) -> tuple[float, float]:
     if len(ends) != 2 or not all(_NUMBER.fullmatch(end) for end in ends) or float(ends[0]) > float(ends[1]):
         raise InputError(f"{name} must be a range of numbers LOW..HIGH, not {text!r}")
     return float(ends[0]), float(ends[1])
+
+
+def parse_numbers(name: str, text: str, kind: type[Number]) -> list[Number]:
+    """Return the numbers of a list with commas, none for an empty text.
+
+    Raises:
+        InputError: where it is written otherwise.
+    """
+    try:
+        return [kind(part) for part in text.split(",")] if text else []
+    except ValueError:
+        what = "whole numbers" if kind is int else "numbers"
+        raise InputError(f"{name} must be {what} with commas between them, not {quoted(text)}") from None

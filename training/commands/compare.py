@@ -114,12 +114,13 @@ def _check_marks(specs: list[str]) -> None:
 def _times(budget: str, count: str, budget_ms: str, units: int | None, tick_ms: float | None) -> list[float]:
     """Return the times per move that were asked for, in milliseconds."""
     from rt_gym import InputError
+    from training.specs import parse_numbers
 
     if (units is None) != (tick_ms is None):
         raise InputError("--units and --tick-ms go together")
     if bool(budget) + bool(budget_ms) + bool(units) > 1:
         raise InputError("only one of --budget, --budget-ms and --units can be given")
-    times = [tick_ms / units] if units and tick_ms is not None else _numbers("--budget-ms", budget_ms, float)
+    times = [tick_ms / units] if units and tick_ms is not None else parse_numbers("--budget-ms", budget_ms, float)
     if times and count != "expansions":
         raise InputError("a time is converted to expansions, so --count scans cannot be had with it")
     if not all(1e-6 <= time <= 1e6 for time in times):
@@ -130,25 +131,17 @@ def _times(budget: str, count: str, budget_ms: str, units: int | None, tick_ms: 
 def _allowances(budget: str, count: str) -> "list[Allowance]":
     from rt_gym import Budget
     from training.compare import Allowance
+    from training.specs import parse_numbers
 
-    limits = [Budget(limit, count).limit for limit in _numbers("--budget", budget, int)] or [Budget(None, count).limit]
+    wanted = parse_numbers("--budget", budget, int) or [None]
+    limits = [Budget(limit, count).limit for limit in wanted]
     return [Allowance.of(limit, count) for limit in dict.fromkeys(limits)]
 
 
-def _numbers(name: str, text: str, kind: type) -> list[Any]:
-    """Return the numbers of a list with commas."""
-    from rt_gym import InputError
-    from rt_gym.errors import quoted
-
-    try:
-        return [kind(part) for part in text.split(",")] if text else []
-    except ValueError:
-        what = "whole numbers" if kind is int else "numbers"
-        raise InputError(f"{name} must be {what} with commas between them, not {quoted(text)}") from None
-
-
 def _whole_or_word(name: str, text: str) -> int | str:
-    return text if text == "converge" else _numbers(name, text, int)[0]
+    from training.specs import parse_numbers
+
+    return text if text == "converge" else parse_numbers(name, text, int)[0]
 
 
 def _plan(

@@ -1,12 +1,13 @@
-"""``rt-gym train``: learn how deep to look ahead."""
+"""``rt-gym train``: learn how deep to look ahead, from labels or by reinforcement."""
 
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from training.commands.parts import Optimal, PerMap, Sources, draw_parts
 from training.commands.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
+from training.commands.train_rl import rl
 
 if TYPE_CHECKING:
     from training.compare import Course
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Learn how deep to look ahead.", no_args_is_help=True)
 
-Sources = Annotated[
-    list[str] | None, typer.Option(metavar="MAP", help="Bundled names, files, folders or splits; can be repeated.")
-]
 Learner = Annotated[str, typer.Option(help="j48, cart, forest or boosting.")]
 Labels = Annotated[str, typer.Option(help="class (the smallest depth that decides as the largest) or cost.")]
 Decide = Annotated[str, typer.Option(help="depth (before the search) or deepen (after every layer).")]
@@ -28,9 +26,7 @@ Price = Annotated[
 Threshold = Annotated[float | None, typer.Option(help="From which score on to act, for --decide deepen; else chosen.")]
 
 
-@app.callback()
-def _train() -> None:
-    """Learn how deep to look ahead."""
+app.command()(rl)
 
 
 @app.command()
@@ -49,8 +45,8 @@ def depth(
     threshold: Threshold = None,
     min_leaf: Annotated[int, typer.Option(min=1, help="The smallest number of samples in a leaf.")] = 200,
     confidence: Annotated[float, typer.Option(help="J48's pruning confidence.")] = 0.05,
-    problems: Annotated[int, typer.Option(min=1, help="Problems per map.")] = 16,
-    optimal: Annotated[str, typer.Option(metavar="LOW..HIGH", help="The range of their optimal costs.")] = "",
+    problems: PerMap = 16,
+    optimal: Optimal = "",
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="The folder for policy, samples, tables and plots.")] = Path("rt-gym-depth"),
     csv: Annotated[bool, typer.Option("--csv", help="Write the samples as a table, too.")] = False,
@@ -63,18 +59,13 @@ def depth(
     jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.collect import Logging
-    from training.compare import Draw, Workers, find_courses
+    from training.compare import Workers
     from training.depth import School, candidates, choose
     from training.learners import Recipe
-    from training.specs import parse_range
 
-    low, high = parse_range("--optimal", optimal) if optimal else (1.0, inf)
-    draw = Draw(problems, low, high, seed)
     recipe = Recipe(learner, labels, decide, features, min_leaf=min_leaf, confidence=confidence, seed=seed)
     recipes = candidates(recipe, price, threshold)
-    parts = {"train": maps, "validation": validation, "test": test}
-    courses = {part: tuple(find_courses(given or [f"mixed-{part}"], draw)) for part, given in parts.items()}
-    _check_apart(courses)
+    courses = draw_parts({"train": maps, "validation": validation, "test": test}, problems, optimal, seed)
     make_folder(out)
     school = School(
         courses["train"], courses["validation"], Logging(d_max, history, seed=seed), dagger, Workers(jobs), out
@@ -87,18 +78,6 @@ def depth(
     if csv:
         best.samples.save(out / "samples.csv")
     _report(school, ranked, courses["test"], out, as_json)
-
-
-def _check_apart(courses: "dict[str, tuple[Course, ...]]") -> None:
-    """Refuse maps that stand in two parts: a policy must be judged on maps that it has not seen."""
-    from rt_gym import InputError
-
-    owner: dict[str, str] = {}
-    for part, found in courses.items():
-        for course in found:
-            other = owner.setdefault(course.digest, part)
-            if other != part:
-                raise InputError(f"map {course.name} is given for {other} and for {part}; they must not share maps")
 
 
 def _report(school: "School", ranked: "list[Candidate]", test: "tuple[Course, ...]", out: Path, as_json: bool) -> None:

@@ -119,8 +119,7 @@ class _School:
         figures = [None if part is None else part.value for part in parts]
         progress.looks.append([model.num_timesteps, _mean_return(model), *figures])
         save_checkpoint(self.checkpoint, model, asdict(progress))
-        shown = "failed" if merit == -inf else f"ratios {score.ratio_mean.value:.2f} and {score.ratio_pooled.value:.2f}"
-        self.told(model.num_timesteps - self.seen, f"{shown} on the validation maps")
+        self.told(model.num_timesteps - self.seen, f"{shown(score)} on the validation maps")
         self.seen = model.num_timesteps
 
 
@@ -139,6 +138,13 @@ def merit_of(score: Score) -> float:
     if score.ratio_mean is None or score.ratio_pooled is None:
         return -inf
     return 0.5 * (log(score.ratio_mean.value) + log(score.ratio_pooled.value))
+
+
+def shown(score: Score) -> str:
+    """Return the ratios of a score in words."""
+    if score.ratio_mean is None or score.ratio_pooled is None:
+        return "failed"
+    return f"ratios {score.ratio_mean.value:.2f} and {score.ratio_pooled.value:.2f}"
 
 
 def _mean_return(model: Any) -> float | None:
