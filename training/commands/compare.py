@@ -133,7 +133,7 @@ def _allowances(budget: str, count: str) -> "list[Allowance]":
     from training.compare import Allowance
     from training.specs import parse_numbers
 
-    wanted = parse_numbers("--budget", budget, int) or [None]
+    wanted: list[int | None] = [*parse_numbers("--budget", budget, int)] or [None]
     limits = [Budget(limit, count).limit for limit in wanted]
     return [Allowance.of(limit, count) for limit in dict.fromkeys(limits)]
 
