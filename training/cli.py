@@ -16,13 +16,14 @@ import typer
 from typer.core import TyperGroup
 
 from training import check_agents
-from training.commands import agents, bench, compare, demo, maps, play, reproduce, train
+from training.commands import agents, bench, compare, demo, maps, play, precompute, reproduce, train
 
 # name -> a function, or an app of further sub-commands
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "demo": demo.demo,
     "compare": compare.compare,
     "train": train.app,
+    "precompute": precompute.app,
     "reproduce": reproduce.reproduce,
     "agents": agents.agents,
     "maps": maps.app,
