@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from agents import knn, pdb, subgoals
 from rt_gym import Grid, InputError
 from rt_gym.abstraction import Abstraction, abstract
+from rt_gym.errors import whole
 from rt_gym.grid import Position
 from training.compare import Workers
 from training.compare.sources import source_stamp
@@ -104,10 +105,10 @@ def precompute(
             part.save(folder / f"{key}.npz")
             found[key] = part
             advance(1)
-    whole = order.join([found[job.key] for job in jobs])
-    whole.save(path)
+    all_of_it = order.join([found[job.key] for job in jobs])
+    all_of_it.save(path)
     shutil.rmtree(folder, ignore_errors=True)
-    return whole
+    return all_of_it
 
 
 def _kept(order: Order, path: Path) -> Any:
@@ -206,6 +207,9 @@ class Neighbours(Order):
     cutoff: int = knn.CUTOFF
     seed: int = 0
     agent = "knn-lrta"
+
+    def __post_init__(self) -> None:
+        whole("records", self.records, 0, knn.MAX_RECORDS)
 
     def estimate(self) -> tuple[float, int]:
         """Go by the size of the map."""
