@@ -69,6 +69,10 @@ class Database:
         for array in (self.goals, self.table, self.hops):
             array.flags.writeable = False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
     @property
     def kind(self) -> str:
         """The kind of the regions."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +94,10 @@ class Abstraction:
     def __post_init__(self) -> None:
         for array in (*self.parents, *(value for value in vars(self).values() if isinstance(value, np.ndarray))):
             array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
 
     @property
     def regions(self) -> int:

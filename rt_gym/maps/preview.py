@@ -25,6 +25,7 @@ _PATH, _START, _GOAL = (200, 72, 48), (44, 120, 190), (214, 150, 20)
 _SIDE, _SIDE_OF_REGIONS = 800, 1600  # pixels of the longer side when no scale is asked for
 _TINT, _SEAM = 0.66, 0.84  # how much of its tint a region has, and what a seam between two leaves of the light
 _DOT = (52, 60, 73)
+_ROOM_FOR_DOT = 6  # characters of text per region from which on there are dots
 _MOST_PIXELS = 1 << 26
 
 
@@ -69,7 +70,10 @@ def _squares(grid: Grid, side: int) -> NDArray[np.int64]:
 
 
 def regions_text(grid: Grid, abstraction: Abstraction, columns: int = 80, rows: int = 24) -> str:
-    """Return a map with its regions as lines of coloured half blocks that fit a terminal."""
+    """Return a map with its regions as lines of coloured half blocks that fit a terminal.
+
+    Representatives are marked by dots where these leave enough of the regions to be seen.
+    """
     if columns < 1 or rows < 1:
         raise InputError(f"a preview needs at least one column and one row, not {columns} x {rows}")
     side = max(-(-grid.width // columns), -(-grid.height // (2 * rows)))
@@ -79,7 +83,11 @@ def regions_text(grid: Grid, abstraction: Abstraction, columns: int = 80, rows: 
     squares[walls] = _ROCK[0]
     squares[-(-grid.height // side) :] = palette.BACKGROUND  # half a line, where the number of rows is odd
     pairs = squares.reshape(-1, 2, walls.shape[1], 3).transpose(0, 2, 1, 3).tolist()
-    return "\n".join(coloured([("▀", tuple(upper), tuple(lower)) for upper, lower in line]) for line in pairs)
+    characters = [[("▀", tuple(upper), tuple(lower)) for upper, lower in line] for line in pairs]
+    if abstraction.regions * _ROOM_FOR_DOT <= walls.size // 2:
+        for x, y in (grid.positions(abstraction.representatives) // side).tolist():
+            characters[y // 2][x] = ("•", _DOT, tuple(pairs[y // 2][x][y % 2]))
+    return "\n".join(map(coloured, characters))
 
 
 def preview_image(

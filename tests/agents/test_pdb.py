@@ -1,5 +1,6 @@
 """Pattern databases against a second, plain reading; their files; and the agent that looks things up in them."""
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,12 @@ class TestFiles:
         for source in (tmp_path / "rooms.npz", database):
             with pytest.raises(InputError, match="of another map"):
                 pdb.load_database(source, ROOMS.replace(corner="free"))
+
+    def test_a_database_survives_the_way_to_another_process_unchangeable(self) -> None:
+        database = built(ROOMS)
+        arrived = pickle.loads(pickle.dumps(database))
+        assert same(arrived, database)
+        assert not any(array.flags.writeable for array in (arrived.table, arrived.hops, arrived.abstraction.region))
 
     @pytest.mark.parametrize("source", [3, None, b"rooms.npz"])
     def test_what_is_no_file_is_refused(self, source: Any) -> None:

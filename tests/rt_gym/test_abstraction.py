@@ -1,5 +1,7 @@
 """Regions of maps against a second, plain reading, and against the sizes that the depth-control paper implies."""
 
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -135,8 +137,9 @@ def test_cliques_of_an_open_square_are_its_quarters() -> None:
     assert np.array_equal(square.region, abstract(Grid(np.ones((4, 4))), "tiles", 1).region)
 
 
-def test_an_abstraction_cannot_be_changed() -> None:
-    abstraction = abstract(Grid([[1, 1]]), level=1)
+@pytest.mark.parametrize("copied", [lambda made: made, lambda made: pickle.loads(pickle.dumps(made))])
+def test_an_abstraction_cannot_be_changed(copied: Callable[[Abstraction], Abstraction]) -> None:
+    abstraction = copied(abstract(Grid([[1, 1]]), level=1))
     with pytest.raises(ValueError, match="read-only"):
         abstraction.region[0] = 1
     with pytest.raises(ValueError, match="read-only"):

@@ -120,7 +120,14 @@ class TestRegions:
         grid = Grid(cells)
         lines = regions_text(grid, abstract(grid, level=2), columns, rows).split("\n")
         assert len(lines) <= rows
-        assert {line.count("▀") for line in lines} == {len(preview_text(grid, columns, rows).split("\n")[0])}
+        assert {line.count("▀") + line.count("•") for line in lines} == {
+            len(preview_text(grid, columns, rows).split("\n")[0])
+        }
+
+    def test_dots_are_left_out_of_a_text_that_they_would_fill(self) -> None:
+        grid = Grid(np.ones((16, 16)))
+        dots = [regions_text(grid, abstract(grid, "tiles", level)).count("•") for level in (1, 2, 3, 4)]
+        assert dots == [0, 16, 4, 1]
 
     def test_no_room_is_refused(self) -> None:
         with pytest.raises(InputError, match="at least one column and one row"):
