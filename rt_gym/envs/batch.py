@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.budget import AT, LIMIT, MOVES, OVERRUNS, STAY, UNLIMITED, Trip
-from rt_gym.envs.episode import begin_episode, step_episode, write_observation
-from rt_gym.envs.move import BLOCKED, Terms
+from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, begin_episode, step_episode, write_numbers
+from rt_gym.envs.move import BLOCKED, TERMINATED, TRUNCATED, Terms
 from rt_gym.envs.settings import PathSettings
-from rt_gym.envs.stack import NEXT_STEP, Maps, Problems, Results, choose, close_step, cut_out
-from rt_gym.envs.window import Sheets, make_sheet
+from rt_gym.envs.stack import NEXT_STEP, SAME_STEP, Maps, Problems, Results, choose, close_step, cut_out
+from rt_gym.envs.window import Sheets, make_sheet, write_window
 from rt_gym.features import RAISED, Track
 from rt_gym.grid import Terrain
 from rt_gym.jit import kernel
@@ -106,9 +106,8 @@ def terrain_of(maps, problems, episodes, i):
 def sheets_of(cover, problems, episodes, i):
     """Return the sheets of episode ``i``."""
     p = episodes.problem[i]
-    begin = i * (episodes.seen.size // episodes.over.size)
-    margin = cover.margin[0]
-    return Sheets(cover.blocked, episodes.seen, cover.sheet[problems.map[p]], begin, margin, problems.vision[p])
+    begin = cover.sheet[problems.map[p]]
+    return Sheets(cover.blocked, begin, episodes.seen[i], cover.margin[0], problems.vision[p])
 
 
 @kernel(inline=True)
@@ -172,24 +171,30 @@ def moves_of(maps, problems, episodes, i):
 
 @kernel
 def start(maps, cover, problems, episodes, desk, terms, lane, i, out):
-    """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
+    """Begin a new episode ``i`` with a random problem of the pool; write its first observation, all but the window."""
     p = choose(problems, episodes, i)
     m = problems.map[p]
     episodes.at[i] = problems.start[p]
     episodes.moves[i] = 0
     clear = problems.vision[p] <= 0
-    if episodes.seen.size > 0:
-        sheets = sheets_of(cover, problems, episodes, i)
-        for k in range(cover.sheet[m + 1] - cover.sheet[m]):
-            episodes.seen[sheets.seen_begin + k] = np.uint8(255) if clear else cover.unseen[sheets.blocked_begin + k]
+    if episodes.seen.shape[1] > 0:
+        begin = cover.sheet[m]
+        for k in range(cover.sheet[m + 1] - begin):
+            episodes.seen[i, k] = np.uint8(255) if clear else cover.unseen[begin + k]
     if episodes.own_mask.shape[1] > 0:
         lay_out(maps, cover, problems, episodes, i)
     terrain = terrain_of(maps, problems, episodes, i)
     trip = take_up(episodes, desk, lane, i)
     if episodes.own_mask.shape[1] > 0:
         observe(truth_of(maps, problems, episodes, i), terrain, trip, trip.meter[AT], trip.meter[AT])
-    sheets = sheets_of(cover, problems, episodes, i)
-    begin_episode(terrain, sheets, trip, track_of(episodes, i), terms, problems.goal[p], out[i])
+    begin_episode(terrain, trip, track_of(episodes, i), terms, problems.goal[p], out[i])
+
+
+@kernel(inline=True)
+def show(maps, cover, problems, episodes, terms, i, out):
+    """Write the window of episode ``i``."""
+    terrain, sheets = terrain_of(maps, problems, episodes, i), sheets_of(cover, problems, episodes, i)
+    write_window(terrain, sheets, episodes.at[i], terms.size[RADIUS], terms.size[PLANES], out[i, WINDOW:])
 
 
 @kernel
@@ -199,11 +204,11 @@ def start_all(maps, cover, problems, episodes, desk, terms, chosen, out, bits):
         if chosen[i]:
             start(maps, cover, problems, episodes, desk, terms, 0, i, out)
         else:
-            write_observation(
-                terrain_of(maps, problems, episodes, i), sheets_of(cover, problems, episodes, i),
-                take_up(episodes, desk, 0, i), track_of(episodes, i),
+            write_numbers(
+                terrain_of(maps, problems, episodes, i), take_up(episodes, desk, 0, i), track_of(episodes, i),
                 terms, problems.goal[episodes.problem[i]], np.float32(1), out[i],
             )  # fmt: skip
+        show(maps, cover, problems, episodes, terms, i, out)
         bits[i] = moves_of(maps, problems, episodes, i)
 
 
@@ -252,14 +257,18 @@ def step_episodes(
             trip = take_up(episodes, desk, lane, i)
             reward, flags = step_episode(
                 truth_of(maps, problems, episodes, i), terrain_of(maps, problems, episodes, i),
-                sheets_of(cover, problems, episodes, i), trip, track_of(episodes, i),
+                trip, track_of(episodes, i),
                 terms, problems.goal[p], d, problems.unit[p], out[i],
             )  # fmt: skip
             put_back(episodes, trip, i)
+        if mode == SAME_STEP and flags & (TERMINATED | TRUNCATED):
+            show(maps, cover, problems, episodes, terms, i, out)
         if close_step(results, episodes.over, mode, i, reward, flags):
             start(maps, cover, problems, episodes, desk, terms, lane, i, out)
         blocked[i] = flags & BLOCKED != 0
         bits[i] = moves_of(maps, problems, episodes, i)
+    for i in range(begin, end):
+        show(maps, cover, problems, episodes, terms, i, out)
 
 
 def make_cover(settings: PathSettings) -> Cover:
@@ -296,6 +305,6 @@ def make_episodes(count: int, settings: PathSettings, sheet: int) -> Episodes:
         own_free=np.empty((count, cells), np.uint8),
         own_known=np.empty((count, cells), np.uint8),
         own_real=np.empty((count, cells), np.uint8),
-        seen=np.empty(count * sheet, np.uint8),
+        seen=np.empty((count, sheet), np.uint8),
         over=np.zeros(count, np.bool_),
     )

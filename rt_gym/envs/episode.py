@@ -8,7 +8,6 @@ import numpy as np
 
 from rt_gym.budget import AT, COUNT, LIMIT, RAISES, UNLIMITED
 from rt_gym.envs.move import MOVED, PRICE, make_move
-from rt_gym.envs.window import write_window
 from rt_gym.features import FEATURES, begin_track, follow, write_features
 from rt_gym.grid import locate
 from rt_gym.jit import kernel
@@ -28,8 +27,8 @@ PER_SIDE, PER_STEP = range(2)
 
 
 @kernel(inline=True)
-def write_observation(terrain, sheets, trip, track, terms, t, left, out):
-    """Write the observation of the current state; ``left`` is the share of the budget that the last move left."""
+def write_numbers(terrain, trip, track, terms, t, left, out):
+    """Write all but the window of an observation; ``left`` is the share of the budget that the last move left."""
     s = trip.meter[AT]
     x, y = locate(terrain, s)
     goal_x, goal_y = locate(terrain, t)
@@ -45,19 +44,18 @@ def write_observation(terrain, sheets, trip, track, terms, t, left, out):
     history[2] *= per_step
     history[3] *= per_step
     out[BUDGET] = left
-    write_window(terrain, sheets, s, x, y, terms.size[RADIUS], terms.size[PLANES], out[WINDOW:])
 
 
 @kernel(inline=True)
-def begin_episode(terrain, sheets, trip, track, terms, t, out):
-    """Write the first observation of an episode whose world has just been set up."""
+def begin_episode(terrain, trip, track, terms, t, out):
+    """Write the first observation, all but its window, of an episode whose world has just been set up."""
     begin_track(track, trip.meter[AT])
-    write_observation(terrain, sheets, trip, track, terms, t, np.float32(1), out)
+    write_numbers(terrain, trip, track, terms, t, np.float32(1), out)
 
 
 @kernel(inline=True)
-def step_episode(truth, terrain, sheets, trip, track, terms, t, d, unit, out):
-    """Make one move, or lose it to an overrun, and write the next observation.
+def step_episode(truth, terrain, trip, track, terms, t, d, unit, out):
+    """Make one move, or lose it to an overrun, and write the next observation, all but its window.
 
     ``unit`` is what a reward of one is worth: 1, or one divided by the optimal cost.
 
@@ -70,5 +68,5 @@ def step_episode(truth, terrain, sheets, trip, track, terms, t, d, unit, out):
     reward, flags = make_move(truth, terrain, trip, terms, t, d)
     if flags & MOVED:
         follow(track, meter[AT], trip.tally[RAISES])
-    write_observation(terrain, sheets, trip, track, terms, t, left, out)
+    write_numbers(terrain, trip, track, terms, t, left, out)
     return (reward - terms.reward[PRICE] * used) * unit, flags

@@ -6,29 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.budget import AT, EXPANSIONS, SCANS, STAY, Trip
-from rt_gym.envs.episode import begin_episode, step_episode
+from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, begin_episode, step_episode
 from rt_gym.envs.move import BLOCKED, Terms
 from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.single import GridEnv
-from rt_gym.envs.window import Sheets
+from rt_gym.envs.window import write_cells
 from rt_gym.features import Track, make_track
 from rt_gym.grid import Terrain
 from rt_gym.jit import kernel
 from rt_gym.world import Truth, World
 
-_NO_BITS = np.empty(0, np.uint8)
-
-
 @kernel
-def reset_kernel(terrain, bits, trip, track, terms, t, out):
+def reset_kernel(terrain, trip, track, terms, t, out):
     """Begin an episode in a world that has been set up."""
-    begin_episode(terrain, Sheets(bits, bits, 0, 0, 0, 0), trip, track, terms, t, out)
+    begin_episode(terrain, trip, track, terms, t, out)
+    write_cells(terrain, trip.meter[AT], terms.size[RADIUS], terms.size[PLANES], out[WINDOW:])
 
 
 @kernel
 def step_kernel(
     real, when, where, opens, state,
-    mask, free, known, xy, offset, cost, metric, rule, bits,
+    mask, free, known, xy, offset, cost, metric, rule,
     meter, tally, plan, path, log, changed, clock,
     cells, raised, steps, size, scale, reward,
     t, d, unit, out,
@@ -37,9 +35,10 @@ def step_kernel(
     truth = Truth(real, when, where, opens, state)
     terrain = Terrain(mask, free, known, xy, offset, cost, metric, rule)
     trip = Trip(meter, tally, plan, path, log, changed, clock)
-    track, terms, sheets = Track(cells, raised, steps), Terms(size, scale, reward), Sheets(bits, bits, 0, 0, 0, 0)
+    track, terms = Track(cells, raised, steps), Terms(size, scale, reward)
     expansions, scans = meter[EXPANSIONS], meter[SCANS]
-    value, flags = step_episode(truth, terrain, sheets, trip, track, terms, t, d, unit, out)
+    value, flags = step_episode(truth, terrain, trip, track, terms, t, d, unit, out)
+    write_cells(terrain, meter[AT], size[RADIUS], size[PLANES], out[WINDOW:])
     return value, flags, expansions, scans, mask[meter[AT]]
 
 
@@ -55,8 +54,8 @@ class RTPathEnv(GridEnv):
         self._track = make_track(self.settings.history)
 
     def _begin(self, world: World, out: NDArray[np.float32]) -> None:
-        self._arrays = (*world._truth, *world.terrain, _NO_BITS, *world.trip, *self._track, *self._terms)
-        reset_kernel(world.terrain, _NO_BITS, world.trip, self._track, self._terms, self._goal, out)
+        self._arrays = (*world._truth, *world.terrain, *world.trip, *self._track, *self._terms)
+        reset_kernel(world.terrain, world.trip, self._track, self._terms, self._goal, out)
 
     def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
         direction = STAY if action == self.settings.directions else action

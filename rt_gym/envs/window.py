@@ -9,66 +9,147 @@ an episode has a second sheet of what it has seen.
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from rt_gym.grid import locate
 from rt_gym.jit import kernel
 
-# The bits of every byte as eight floats, the lowest first.
-FLOATS = np.unpackbits(np.arange(256, dtype=np.uint8), bitorder="little").astype(np.float32)
+if config.DISABLE_JIT:
+
+    def write_bits(bits, out, k):
+        """Write the lowest sixteen bits as floats from ``out[k]`` on."""
+        write_some_bits(bits, out, k, k + np.uint64(16))
+
+    def write_some_bits(bits, out, k, end):
+        """Write up to sixteen bits as floats from ``out[k]`` on, none at ``end`` or after it."""
+        for j in range(min(int(end) - int(k), 16)):
+            out[int(k) + j] = int(bits) >> j & 1
+
+else:
+
+    def _floats(builder, bits):
+        lanes, floats = ir.VectorType(ir.IntType(1), 16), ir.VectorType(ir.FloatType(), 16)
+        chosen = builder.bitcast(builder.trunc(bits, ir.IntType(16)), lanes)
+        return builder.select(chosen, ir.Constant(floats, [1.0] * 16), ir.Constant(floats, [0.0] * 16))
+
+    def _place(context, builder, kind, array, k):
+        data = cgutils.create_struct_proxy(kind)(context, builder, array).data
+        return builder.bitcast(builder.gep(data, [k]), ir.VectorType(ir.FloatType(), 16).as_pointer())
+
+    @intrinsic
+    def write_bits(typingctx, bits, out, k):
+        """Write the lowest sixteen bits as floats from ``out[k]`` on."""
+
+        def codegen(context, builder, signature, args):
+            bits, array, k = args
+            builder.store(_floats(builder, bits), _place(context, builder, signature.args[1], array, k), align=4)
+            return context.get_dummy_value()
+
+        return types.void(types.uint64, out, types.uint64), codegen
+
+    @intrinsic
+    def write_some_bits(typingctx, bits, out, k, end):
+        """Write up to sixteen bits as floats from ``out[k]`` on, none at ``end`` or after it."""
+
+        def codegen(context, builder, signature, args):
+            bits, array, k, end = args
+            word, half = ir.IntType(64), ir.IntType(16)
+            left = builder.sub(end, k)
+            count = builder.select(builder.icmp_unsigned("<", left, word(16)), left, word(16))
+            inside = builder.sub(builder.shl(word(1), count), word(1))
+            lanes = builder.bitcast(builder.trunc(inside, half), ir.VectorType(ir.IntType(1), 16))
+            floats, place = _floats(builder, bits), _place(context, builder, signature.args[1], array, k)
+            kind = ir.FunctionType(ir.VoidType(), [floats.type, place.type, ir.IntType(32), lanes.type])
+            store = cgutils.get_or_insert_function(builder.module, kind, "llvm.masked.store.v16f32.p0")
+            builder.call(store, [floats, place, ir.IntType(32)(4), lanes])
+            return context.get_dummy_value()
+
+        return types.void(types.uint64, out, types.uint64, types.uint64), codegen
 
 
 FARTHEST = 28  # what is in sight in one row must fit into a word of 64 bits, wherever in a byte it begins
 
 
 class Sheets(NamedTuple):
-    """The sheets of one episode, in arrays that several may share; no bits where the episode has a map of its own.
+    """The sheets of one episode; no bits where the episode has a map of its own.
 
     Attributes:
-        blocked, seen: the bits; the second has none where the whole map is known.
-        blocked_begin, seen_begin: the byte where this episode's begin.
+        blocked: the bits of all maps.
+        begin: the byte where those of this episode's map begin.
+        seen: the bits of what the episode has seen; none where the whole map is known.
         margin: how many cells there are around the map.
         vision: how far the agent sees, up to ``FARTHEST``; 0 where there is no fog.
     """
 
     blocked: NDArray[np.uint8]
+    begin: int
     seen: NDArray[np.uint8]
-    blocked_begin: int
-    seen_begin: int
     margin: int
     vision: int
 
 
 def make_sheet(inside: NDArray[np.bool_], margin: int) -> NDArray[np.uint8]:
-    """Return an H x W array as bits with a margin of ones. Every row has a spare byte, so that two can be read."""
+    """Return an H x W array as bits with a margin of ones, and spare bytes, so that four can be read anywhere."""
     padded = np.pad(inside, margin, constant_values=True)
-    return np.pad(np.packbits(padded, axis=1, bitorder="little"), ((0, 0), (0, 1))).ravel()
+    return np.pad(np.packbits(padded, axis=1, bitorder="little").ravel(), (0, 4))
 
 
 @kernel(inline=True)
-def write_window(terrain, sheets, s, x, y, radius, planes, out):
+def write_window(terrain, sheets, s, radius, planes, out):
     """Write what is blocked, and with two planes what is unknown, in the square around ``s``; outside is blocked."""
     if sheets.blocked.size == 0:
         write_cells(terrain, s, radius, planes, out)
         return
-    row = (terrain.offset[1] - 2 + 2 * sheets.margin + 7) // 8 + 1  # bytes
-    corner = 8 * (y + sheets.margin - radius) * row + x + sheets.margin - radius
-    place, seen_place = np.uint64(corner + 8 * sheets.blocked_begin), np.uint64(corner + 8 * sheets.seen_begin)
+    x, y = locate(terrain, s)
+    place, row = corner_of(terrain, sheets, x, y, radius), np.uint64(row_length(terrain, sheets))
+    side, begin = np.uint64(2 * radius + 1), np.uint64(8 * sheets.begin)
     if planes == 2:
-        look_around(terrain, sheets, x, y, row)
-    side, k, at_once = np.uint64(2 * radius + 1), np.uint64(0), np.uint64(min(2 * radius + 1, 8))
-    for _ in range(side):
-        for begin in range(np.uint64(0), side, np.uint64(8)):
-            j = min(begin, side - at_once)  # the last eight of a row overlap with those before them
-            wall = eight_bits(sheets.blocked, place + j)
-            if planes == 2:
-                seen = eight_bits(sheets.seen, seen_place + j)
-                write_bits(seen ^ np.uint64(255), at_once, out, k + side * side + j)
-                wall &= seen
-            write_bits(wall, at_once, out, k + j)
+        look_around(terrain, sheets, x, y)
+    # Strips of sixteen columns, the last first: what it writes beyond the end of a row is put right by the first.
+    for strip in range((side + np.uint64(15)) >> np.uint64(4)):
+        j = (((side - np.uint64(1)) >> np.uint64(4)) - strip) << np.uint64(4)
+        if planes == 2:
+            write_two(sheets.blocked, place + j + begin, sheets.seen, place + j, row, side, j, out)
+        else:
+            write_one(sheets.blocked, place + j + begin, row, side, j, out)
+
+
+@kernel(inline=True)
+def write_one(blocked, place, row, side, k, out):
+    """Write sixteen columns of what is blocked, from ``out[k]`` on, next to which are ``side`` more per row."""
+    end = side * side
+    while k + np.uint64(16) <= end:
+        write_bits(bits_from(blocked, place), out, k)
         k += side
-        place += np.uint64(8 * row)
-        seen_place += np.uint64(8 * row)
+        place += row
+    while k < end:
+        write_some_bits(bits_from(blocked, place), out, k, end)
+        k += side
+        place += row
+
+
+@kernel(inline=True)
+def write_two(blocked, place, seen, seen_place, row, side, k, out):
+    """Write sixteen columns of what is known to be blocked, and in the second plane of what is unknown."""
+    end = side * side
+    while k + np.uint64(16) <= end:
+        known = bits_from(seen, seen_place)
+        write_bits(bits_from(blocked, place) & known, out, k)
+        write_bits(~known, out, end + k)
+        k += side
+        place += row
+        seen_place += row
+    while k < end:
+        known = bits_from(seen, seen_place)
+        write_some_bits(bits_from(blocked, place) & known, out, k, end)
+        write_some_bits(~known, out, end + k, end + end)
+        k += side
+        place += row
+        seen_place += row
 
 
 @kernel
@@ -92,36 +173,33 @@ def write_cells(terrain, s, radius, planes, out):
 
 
 @kernel(inline=True)
-def eight_bits(bits, place):
-    """Return the eight bits from bit number ``place`` on. Unsigned indices need no test for counting from the end."""
+def bits_from(bits, place):
+    """Return at least sixteen bits, from bit number ``place`` on: the compiler reads the four bytes at once."""
     byte = place >> np.uint64(3)
-    two = np.uint64(bits[byte]) | np.uint64(bits[byte + np.uint64(1)]) << np.uint64(8)
-    return two >> (place & np.uint64(7)) & np.uint64(255)
+    low = np.uint64(bits[byte]) | np.uint64(bits[byte + np.uint64(1)]) << np.uint64(8)
+    high = np.uint64(bits[byte + np.uint64(2)]) | np.uint64(bits[byte + np.uint64(3)]) << np.uint64(8)
+    return (low | high << np.uint64(16)) >> (place & np.uint64(7))
 
 
 @kernel(inline=True)
-def write_bits(byte, count, out, k):
-    """Write up to eight bits as floats; eight are read before the first is written, which makes it one instruction."""
-    a, one = byte << np.uint64(3), np.uint64(1)
-    if count < np.uint64(8):
-        for j in range(count):
-            out[k + j] = FLOATS[a + j]
-        return
-    v0, v1, v2, v3 = FLOATS[a], FLOATS[a + one], FLOATS[a + np.uint64(2)], FLOATS[a + np.uint64(3)]
-    v4, v5 = FLOATS[a + np.uint64(4)], FLOATS[a + np.uint64(5)]
-    v6, v7 = FLOATS[a + np.uint64(6)], FLOATS[a + np.uint64(7)]
-    out[k], out[k + one], out[k + np.uint64(2)], out[k + np.uint64(3)] = v0, v1, v2, v3
-    out[k + np.uint64(4)], out[k + np.uint64(5)] = v4, v5
-    out[k + np.uint64(6)], out[k + np.uint64(7)] = v6, v7
+def row_length(terrain, sheets):
+    """Return how many bits a row of the sheets has, margins included."""
+    return (terrain.offset[1] - 2 + 2 * sheets.margin + 7) & ~7
 
 
 @kernel(inline=True)
-def look_around(terrain, sheets, x, y, row):
+def corner_of(terrain, sheets, x, y, radius):
+    """Return which bit of a sheet is the top left one of the square around ``(x, y)``."""
+    return np.uint64((y + sheets.margin - radius) * row_length(terrain, sheets) + x + sheets.margin - radius)
+
+
+@kernel(inline=True)
+def look_around(terrain, sheets, x, y):
     """Mark on the sheet what is in sight from ``(x, y)``, as ``rt_gym.belief.sense`` does on a map of bytes."""
-    vision = sheets.vision
+    vision, row = sheets.vision, row_length(terrain, sheets)
     for dy in range(-vision, vision + 1):
         reach = vision if terrain.rule[0] == 8 else vision - abs(dy)
-        place = np.uint64(8 * (sheets.seen_begin + (y + sheets.margin + dy) * row) + x + sheets.margin - reach)
+        place = np.uint64((y + sheets.margin + dy) * row + x + sheets.margin - reach)
         byte, count = place >> np.uint64(3), np.uint64(2 * reach + 1)
         word = ((np.uint64(1) << count) - np.uint64(1)) << (place & np.uint64(7))
         for k in range((count + np.uint64(14)) >> np.uint64(3)):
