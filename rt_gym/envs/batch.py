@@ -11,15 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.budget import AT, LIMIT, MOVES, OVERRUNS, STAY, UNLIMITED, Trip
-from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, begin_episode, step_episode, write_numbers
+from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, step_episode, write_numbers
 from rt_gym.envs.move import BLOCKED, TERMINATED, TRUNCATED, Terms
 from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.stack import NEXT_STEP, SAME_STEP, Maps, Problems, Results, choose, close_step, cut_out
 from rt_gym.envs.window import Sheets, make_sheet, write_window
-from rt_gym.features import RAISED, Track
+from rt_gym.features import RAISED, Track, begin_track
 from rt_gym.grid import Terrain
 from rt_gym.jit import kernel
 from rt_gym.world import VISION, Truth, observe, sight
+
+
+AT_ONCE = 64  # episodes that make their moves before the first of them is observed
 
 
 class Cover(NamedTuple):
@@ -170,8 +173,8 @@ def moves_of(maps, problems, episodes, i):
 
 
 @kernel
-def start(maps, cover, problems, episodes, desk, terms, lane, i, out):
-    """Begin a new episode ``i`` with a random problem of the pool; write its first observation, all but the window."""
+def start(maps, cover, problems, episodes, desk, lane, i):
+    """Begin a new episode ``i`` with a random problem of the pool."""
     p = choose(problems, episodes, i)
     m = problems.map[p]
     episodes.at[i] = problems.start[p]
@@ -183,31 +186,26 @@ def start(maps, cover, problems, episodes, desk, terms, lane, i, out):
             episodes.seen[i, k] = np.uint8(255) if clear else cover.unseen[begin + k]
     if episodes.own_mask.shape[1] > 0:
         lay_out(maps, cover, problems, episodes, i)
-    terrain = terrain_of(maps, problems, episodes, i)
-    trip = take_up(episodes, desk, lane, i)
-    if episodes.own_mask.shape[1] > 0:
+        terrain, trip = terrain_of(maps, problems, episodes, i), take_up(episodes, desk, lane, i)
         observe(truth_of(maps, problems, episodes, i), terrain, trip, trip.meter[AT], trip.meter[AT])
-    begin_episode(terrain, trip, track_of(episodes, i), terms, problems.goal[p], out[i])
+    begin_track(track_of(episodes, i), problems.start[p])
 
 
 @kernel(inline=True)
 def show(maps, cover, problems, episodes, terms, i, out):
-    """Write the window of episode ``i``."""
+    """Write the observation of episode ``i``. There is no meter, so all of the budget is left."""
     terrain, sheets = terrain_of(maps, problems, episodes, i), sheets_of(cover, problems, episodes, i)
-    write_window(terrain, sheets, episodes.at[i], terms.size[RADIUS], terms.size[PLANES], out[i, WINDOW:])
+    s, t = episodes.at[i], problems.goal[episodes.problem[i]]
+    write_numbers(terrain, track_of(episodes, i), terms, s, t, np.float32(1), out[i])
+    write_window(terrain, sheets, s, terms.size[RADIUS], terms.size[PLANES], out[i, WINDOW:])
 
 
 @kernel
 def start_all(maps, cover, problems, episodes, desk, terms, chosen, out, bits):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    """Begin new episodes where ``chosen`` says so, and write the observations of all."""
     for i in range(chosen.size):
         if chosen[i]:
-            start(maps, cover, problems, episodes, desk, terms, 0, i, out)
-        else:
-            write_numbers(
-                terrain_of(maps, problems, episodes, i), take_up(episodes, desk, 0, i), track_of(episodes, i),
-                terms, problems.goal[episodes.problem[i]], np.float32(1), out[i],
-            )  # fmt: skip
+            start(maps, cover, problems, episodes, desk, 0, i)
         show(maps, cover, problems, episodes, terms, i, out)
         bits[i] = moves_of(maps, problems, episodes, i)
 
@@ -223,26 +221,28 @@ def step_range(
     actions, still, mode, lane, begin, end,
 ):  # fmt: skip
     """Make one step of some episodes. Arrays are passed one by one: as tuples the call would cost far more."""
-    step_episodes(
-        Maps(starts, mask, free, known, xy, offset, cost, metric, rule),
-        Cover(open_mask, open_free, blocked_bits, unseen, sheet, margin),
-        Problems(number, start_at, goal, unit, vision, change, when, where, opens),
-        Episodes(
-            problem, random, at, moves, state, cells, raised, steps, own_mask, own_free, own_known, own_real,
-            seen, over,
-        ),
-        Desk(meter, tally, no_plan, no_cells, no_clock),
-        Terms(size, scale, prices),
-        Results(observation, last, reward, terminated, truncated), blocked, bits,
-        actions, still, mode, lane, begin, end,
-    )  # fmt: skip
+    maps = Maps(starts, mask, free, known, xy, offset, cost, metric, rule)
+    cover = Cover(open_mask, open_free, blocked_bits, unseen, sheet, margin)
+    problems = Problems(number, start_at, goal, unit, vision, change, when, where, opens)
+    episodes = Episodes(
+        problem, random, at, moves, state, cells, raised, steps, own_mask, own_free, own_known, own_real, seen, over
+    )
+    desk, terms = Desk(meter, tally, no_plan, no_cells, no_clock), Terms(size, scale, prices)
+    results = Results(observation, last, reward, terminated, truncated)
+    for first in range(begin, end, AT_ONCE):
+        stop = min(first + AT_ONCE, end)
+        step_episodes(
+            maps, cover, problems, episodes, desk, terms, results, blocked, bits, actions, still, mode, lane,
+            first, stop,
+        )  # fmt: skip
+        show_episodes(maps, cover, problems, episodes, terms, observation, first, stop)
 
 
 @kernel(inline=True)
 def step_episodes(
     maps, cover, problems, episodes, desk, terms, results, blocked, bits, actions, still, mode, lane, begin, end
 ):
-    """Make one step of the episodes from ``begin`` to ``end - 1``.
+    """Make one step of the episodes from ``begin`` to ``end - 1``; their observations are written by ``show_episodes``.
 
     ``lane`` is the thread's row of the desk, ``still`` the action that stands still, -1 if there is none.
     """
@@ -250,23 +250,27 @@ def step_episodes(
     for i in range(begin, end):
         reward, flags = 0.0, np.int64(0)
         if mode == NEXT_STEP and episodes.over[i]:
-            start(maps, cover, problems, episodes, desk, terms, lane, i, out)
+            start(maps, cover, problems, episodes, desk, lane, i)
         else:
             p = episodes.problem[i]
             d = np.int64(STAY) if actions[i] == still else np.int64(actions[i])
             trip = take_up(episodes, desk, lane, i)
-            reward, flags = step_episode(
+            reward, flags, _ = step_episode(
                 truth_of(maps, problems, episodes, i), terrain_of(maps, problems, episodes, i),
-                trip, track_of(episodes, i),
-                terms, problems.goal[p], d, problems.unit[p], out[i],
+                trip, track_of(episodes, i), terms, problems.goal[p], d, problems.unit[p],
             )  # fmt: skip
             put_back(episodes, trip, i)
         if mode == SAME_STEP and flags & (TERMINATED | TRUNCATED):
             show(maps, cover, problems, episodes, terms, i, out)
         if close_step(results, episodes.over, mode, i, reward, flags):
-            start(maps, cover, problems, episodes, desk, terms, lane, i, out)
+            start(maps, cover, problems, episodes, desk, lane, i)
         blocked[i] = flags & BLOCKED != 0
         bits[i] = moves_of(maps, problems, episodes, i)
+
+
+@kernel
+def show_episodes(maps, cover, problems, episodes, terms, out, begin, end):
+    """Write the observations of the episodes from ``begin`` to ``end - 1``."""
     for i in range(begin, end):
         show(maps, cover, problems, episodes, terms, i, out)
 

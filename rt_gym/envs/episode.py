@@ -1,4 +1,4 @@
-"""One step of a path episode: the move, its reward, the observation; for single and batched environments alike.
+"""A path episode: one move, its reward, and the numbers of an observation; for single and batched environments alike.
 
 An observation is one row of float32: ``PARTS`` says what stands where. Coordinates and distances are divided by the
 longest side of any map of the environment, so that several maps share one space.
@@ -8,7 +8,7 @@ import numpy as np
 
 from rt_gym.budget import AT, COUNT, LIMIT, RAISES, UNLIMITED
 from rt_gym.envs.move import MOVED, PRICE, make_move
-from rt_gym.features import FEATURES, begin_track, follow, write_features
+from rt_gym.features import FEATURES, follow, write_features
 from rt_gym.grid import locate
 from rt_gym.jit import kernel
 
@@ -27,9 +27,8 @@ PER_SIDE, PER_STEP = range(2)
 
 
 @kernel(inline=True)
-def write_numbers(terrain, trip, track, terms, t, left, out):
-    """Write all but the window of an observation; ``left`` is the share of the budget that the last move left."""
-    s = trip.meter[AT]
+def write_numbers(terrain, track, terms, s, t, left, out):
+    """Write all but the window of an observation in ``s``; ``left`` is the share of the budget that the last move left."""
     x, y = locate(terrain, s)
     goal_x, goal_y = locate(terrain, t)
     scale, per_step = terms.scale[PER_SIDE], terms.scale[PER_STEP]
@@ -47,20 +46,13 @@ def write_numbers(terrain, trip, track, terms, t, left, out):
 
 
 @kernel(inline=True)
-def begin_episode(terrain, trip, track, terms, t, out):
-    """Write the first observation, all but its window, of an episode whose world has just been set up."""
-    begin_track(track, trip.meter[AT])
-    write_numbers(terrain, trip, track, terms, t, np.float32(1), out)
-
-
-@kernel(inline=True)
-def step_episode(truth, terrain, trip, track, terms, t, d, unit, out):
-    """Make one move, or lose it to an overrun, and write the next observation, all but its window.
+def step_episode(truth, terrain, trip, track, terms, t, d, unit):
+    """Make one move, or lose it to an overrun.
 
     ``unit`` is what a reward of one is worth: 1, or one divided by the optimal cost.
 
     Returns:
-        The reward, and the bits of ``make_move``.
+        The reward, the bits of ``make_move``, and which share of the budget was left.
     """
     meter = trip.meter
     used = meter[meter[COUNT]]
@@ -68,5 +60,4 @@ def step_episode(truth, terrain, trip, track, terms, t, d, unit, out):
     reward, flags = make_move(truth, terrain, trip, terms, t, d)
     if flags & MOVED:
         follow(track, meter[AT], trip.tally[RAISES])
-    write_numbers(terrain, trip, track, terms, t, left, out)
-    return (reward - terms.reward[PRICE] * used) * unit, flags
+    return (reward - terms.reward[PRICE] * used) * unit, flags, left

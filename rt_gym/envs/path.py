@@ -6,21 +6,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.budget import AT, EXPANSIONS, SCANS, STAY, Trip
-from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, begin_episode, step_episode
+from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, step_episode, write_numbers
 from rt_gym.envs.move import BLOCKED, Terms
 from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.window import write_cells
-from rt_gym.features import Track, make_track
+from rt_gym.features import Track, begin_track, make_track
 from rt_gym.grid import Terrain
 from rt_gym.jit import kernel
 from rt_gym.world import Truth, World
 
+
+@kernel(inline=True)
+def write_observation(terrain, trip, track, terms, t, left, out):
+    """Write the observation of the current state."""
+    s = trip.meter[AT]
+    write_numbers(terrain, track, terms, s, t, left, out)
+    write_cells(terrain, s, terms.size[RADIUS], terms.size[PLANES], out[WINDOW:])
+
+
 @kernel
 def reset_kernel(terrain, trip, track, terms, t, out):
     """Begin an episode in a world that has been set up."""
-    begin_episode(terrain, trip, track, terms, t, out)
-    write_cells(terrain, trip.meter[AT], terms.size[RADIUS], terms.size[PLANES], out[WINDOW:])
+    begin_track(track, trip.meter[AT])
+    write_observation(terrain, trip, track, terms, t, np.float32(1), out)
 
 
 @kernel
@@ -37,8 +46,8 @@ def step_kernel(
     trip = Trip(meter, tally, plan, path, log, changed, clock)
     track, terms = Track(cells, raised, steps), Terms(size, scale, reward)
     expansions, scans = meter[EXPANSIONS], meter[SCANS]
-    value, flags = step_episode(truth, terrain, trip, track, terms, t, d, unit, out)
-    write_cells(terrain, meter[AT], size[RADIUS], size[PLANES], out[WINDOW:])
+    value, flags, left = step_episode(truth, terrain, trip, track, terms, t, d, unit)
+    write_observation(terrain, trip, track, terms, t, left, out)
     return value, flags, expansions, scans, mask[meter[AT]]
 
 

@@ -142,6 +142,9 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
 
     def _run(self, work: Any, *arguments: Any) -> None:
         """Run a kernel over all episodes, cut into as many ranges as there are threads."""
+        if self.threads == 1:
+            work(*arguments, 0, 0, self.num_envs)
+            return
         cuts = [self.num_envs * k // self.threads for k in range(self.threads + 1)]
         ranges = [(lane, *cut) for lane, cut in enumerate(pairwise(cuts))]
         others = [_helpers().submit(work, *arguments, *part) for part in ranges[1:]]

@@ -1,7 +1,7 @@
 """The window of an observation: what is blocked, and in fog what is unknown, in the square around the agent.
 
 A map that does not change is kept as a sheet of bits, one per cell, with a margin that window and sight do not pass.
-Eight bits are turned into eight floats by one look into a table. A sheet is so small that thousands of episodes that
+Sixteen bits are turned into sixteen floats at once. A sheet is so small that thousands of episodes that
 stand anywhere find it in the cache; with a byte or a float per cell they would wait for memory most of the time. In fog
 an episode has a second sheet of what it has seen.
 """
