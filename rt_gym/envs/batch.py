@@ -21,7 +21,6 @@ from rt_gym.grid import Terrain
 from rt_gym.jit import kernel
 from rt_gym.world import VISION, Truth, observe, sight
 
-
 AT_ONCE = 64  # episodes that make their moves before the first of them is observed
 
 

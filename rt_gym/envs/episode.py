@@ -28,7 +28,7 @@ PER_SIDE, PER_STEP = range(2)
 
 @kernel(inline=True)
 def write_numbers(terrain, track, terms, s, t, left, out):
-    """Write all but the window of an observation in ``s``; ``left`` is the share of the budget that the last move left."""
+    """Write all but the window of an observation in ``s``; ``left`` is the share of the budget that a move left."""
     x, y = locate(terrain, s)
     goal_x, goal_y = locate(terrain, t)
     scale, per_step = terms.scale[PER_SIDE], terms.scale[PER_STEP]
