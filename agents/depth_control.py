@@ -21,6 +21,7 @@ from rt_gym.jit import kernel
 from rt_gym.search.deepening import DEPTH, Ladder, begin_climb, climb, commit, label, make_ladder
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import Space, make_space
+from rt_gym.search.ties import survey_ties
 from rt_gym.situation import (
     LAYERS,
     SITUATION,
@@ -40,7 +41,7 @@ NOT_YET = -1
 
 
 class Record(NamedTuple):
-    """Samples of a trial, one row each, as long as there is room; columns 1.. of the last four belong to the depths.
+    """Samples of a trial, one row each, as long as there is room; columns 1.. of matrices belong to the depths.
 
     Attributes:
         situation: the features.
@@ -50,6 +51,7 @@ class Record(NamedTuple):
         work: its expansions.
         regret: by how much its move is longer than the best, in steps; all zero without ``distance``.
         distance: the true distance of every cell to the goal, empty if unknown.
+        ties: moves that it might as well make, a bit for each direction; without room they are not looked for.
         taken: int64[1], how many rows are filled.
     """
 
@@ -60,10 +62,11 @@ class Record(NamedTuple):
     work: NDArray[np.int64]
     regret: NDArray[np.float64]
     distance: NDArray[np.int64]
+    ties: NDArray[np.uint8]
     taken: NDArray[np.int64]
 
 
-def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None) -> Record:
+def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None, ties: bool = False) -> Record:
     """Return room for so many samples."""
     columns = (rows, d_max + 1)
     return Record(
@@ -74,6 +77,7 @@ def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None
         work=np.zeros(columns, np.int64),
         regret=np.zeros(columns),
         distance=np.empty(0, np.int64) if distance is None else distance,
+        ties=np.zeros(columns if ties else (0, d_max + 1), np.uint8),
         taken=np.zeros(1, np.int64),
     )
 
@@ -142,6 +146,8 @@ def remember(terrain, trip, control, s, t):
         if record.distance.size > 0:
             detour = terrain.cost[action] + record.distance[s + terrain.offset[action]] - record.distance[s]
             record.regret[row, d] = detour / STRAIGHT
+    if record.ties.size > 0:
+        survey_ties(terrain, control.shadow, control.space, ladder, control.h, s, t, d_max, record.ties[row])
     return depth
 
 

@@ -33,9 +33,9 @@ from training.compare import Course, Task, Workers
 from training.compare.courses import make_problem
 from training.compare.sources import source_stamp
 
-KIND, VERSION = "rt_gym.samples", 1
+KIND, VERSION = "rt_gym.samples", 2
 _PER_JOB = 5  # problems; fixed, so that the jobs on disk fit whatever the number of workers
-_COLUMNS = ("situation", "label", "action", "rise", "work", "regret", "problem")
+_COLUMNS = ("situation", "label", "action", "rise", "work", "regret", "ties", "problem")
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Samples:
         rise: by how much it raises the value of the state, in steps.
         work: its expansions.
         regret: by how much its move is longer than the best one, in steps.
+        ties: the moves that it might as well make, a bit for each direction; only its own if ties were not logged.
         problem: which problem the state is from, for folds that keep problems whole.
         about: settings, seed, maps.
     """
@@ -59,6 +60,7 @@ class Samples:
     rise: NDArray[np.float32]
     work: NDArray[np.int32]
     regret: NDArray[np.float32]
+    ties: NDArray[np.uint8]
     problem: NDArray[np.int32]
     about: dict[str, Any]
 
@@ -86,9 +88,8 @@ class Samples:
         if not 1 <= d_max <= self.d_max:
             raise InputError(f"these samples know the depths 1 to {self.d_max}, not {d_max}")
         action = self.action[:, :d_max]
-        differs = action != action[:, -1:]
-        label = np.where(differs.any(axis=1), d_max - np.argmax(differs[:, ::-1], axis=1) + 1, 1)
-        cut = {name: getattr(self, name)[:, :d_max] for name in ("action", "rise", "work", "regret")}
+        label = settled(action == action[:, -1:])
+        cut = {name: getattr(self, name)[:, :d_max] for name in ("action", "rise", "work", "regret", "ties")}
         return replace(self, label=label, **cut, about=self.about | {"d_max": d_max})
 
     def save(self, path: PathLike) -> None:
@@ -109,6 +110,12 @@ class Samples:
         parts = zip(self.situation, self.problem, self.action, self.work, self.label, strict=True)
         writer.writerows([*map(float, row), p, *actions, *work, label] for row, p, actions, work, label in parts)
         return text.getvalue().encode()
+
+
+def settled(agrees: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the smallest depth from which on all depths agree with the largest, row by row."""
+    differs = ~agrees
+    return np.where(differs.any(axis=1), agrees.shape[1] - np.argmax(differs[:, ::-1], axis=1) + 1, 1)
 
 
 def load_samples(path: PathLike) -> Samples:
@@ -145,6 +152,7 @@ class Logging:
         per_problem: at most so many states of a problem.
         max_moves: a trial ends after so many moves.
         seed: for random ties of the walking agent.
+        ties: whether to find the moves that tie, which takes several times as long.
     """
 
     d_max: int = 20
@@ -152,6 +160,7 @@ class Logging:
     per_problem: int = 2000
     max_moves: int = 20_000
     seed: int = 0
+    ties: bool = False
 
     def __post_init__(self) -> None:
         whole("d_max", self.d_max, 1, 100)
@@ -250,15 +259,17 @@ def run_job(job: Job) -> Samples:
 def _walk(agent: DepthControl, job: Job, number: int, task: Task) -> dict[str, NDArray[Any]]:
     logging, problem = job.logging, make_problem(job.grid, task, None, ())
     distance = exact_distances(job.grid, task.goal)
-    agent.record = record = make_record(logging.per_problem, logging.d_max, distance)
+    agent.record = record = make_record(logging.per_problem, logging.d_max, distance, logging.ties)
     agents.run(agent, problem, max_moves=logging.max_moves, seed=logging.seed, clock=False)
     rows = int(record.taken[0])
+    action = record.action[:rows, 1:]
     return {
         "situation": record.situation[:rows],
         "label": record.label[:rows],
-        "action": record.action[:rows, 1:],
+        "action": action,
         "rise": record.rise[:rows, 1:].astype(np.float32),
         "work": record.work[:rows, 1:].astype(np.int32),
         "regret": record.regret[:rows, 1:].astype(np.float32),
+        "ties": record.ties[:rows, 1:] if logging.ties else np.uint8(1) << action,
         "problem": np.full(rows, number, np.int32),
     }

@@ -62,6 +62,7 @@ class Quality:
         confusion: int64[d_max, d_max], how often a label (row) was predicted as a depth (column).
         nodes, branch: the mean size of the trees, and the longest branch.
         folds: the accuracy of every fold.
+        hits, states: how many labels of every problem were predicted, and how many it has.
     """
 
     accuracy: float
@@ -73,6 +74,8 @@ class Quality:
     nodes: float
     branch: int
     folds: tuple[float, ...]
+    hits: Floats
+    states: Floats
 
 
 def cross_validate(samples: Samples, recipe: Recipe, folds: int = 10, by_problem: bool = True) -> Quality:
@@ -100,6 +103,7 @@ def _quality(
     samples: Samples, recipe: Recipe, depth: NDArray[np.int64], nodes: list[int], branch: int, folds: list[float]
 ) -> Quality:
     rows, d_max = np.arange(len(samples)), samples.d_max
+    problems = int(samples.problem.max()) + 1
     confusion = np.zeros((d_max, d_max), np.int64)
     np.add.at(confusion, (samples.label - 1, depth - 1), 1)
     return Quality(
@@ -112,6 +116,8 @@ def _quality(
         nodes=float(np.mean(nodes)),
         branch=branch,
         folds=tuple(folds),
+        hits=np.bincount(samples.problem[depth == samples.label], minlength=problems).astype(np.float64),
+        states=np.bincount(samples.problem, minlength=problems).astype(np.float64),
     )
 
 

@@ -1,5 +1,6 @@
 """``rt-gym reproduce``: the experiments of the papers, with a verdict on every claim."""
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,8 +9,9 @@ import typer
 from training.commands.terminal import AsJson, make_folder, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from training.compare import Contender, Course, Plan, Workers
+    from training.compare import Course, Plan, Workers
     from training.experiments.frame import Experiment, Part
+    from training.experiments.lessons import Taught
 
 _PUBLIC = Path(__file__).resolve().parents[3] / "shared" / "maps"  # a folder beside the repository
 
@@ -93,12 +95,15 @@ def _conduct(experiment: "Experiment", size: str, maps: Path | None, out: Path, 
     drawn = [_draw(experiment, part, size, maps) for part in experiment.parts]
     home = out / experiment.id / size
     make_folder(home)
+    taught = [_teach(experiment, part, size, maps, home, workers) for part in experiment.parts]
     plans = [
-        part.plan(courses, experiment.seed, _teach(experiment, part, size, maps, home, workers))
-        for part, courses in zip(experiment.parts, drawn, strict=True)
+        part.plan(courses, experiment.seed, tuple(one.contender for one in own))
+        for part, courses, own in zip(experiment.parts, drawn, taught, strict=True)
     ]
     found = [_run(experiment, plan, out, workers) for plan in plans]
-    document = describe(experiment, plans, [Evidence(*each) for each in found], size, maps is not None)
+    marks = [{one.name: one.quality for one in own if one.quality is not None} for own in taught]
+    evidence = [Evidence(rows, timings, own) for (rows, timings), own in zip(found, marks, strict=True)]
+    document = describe(experiment, plans, evidence, size, maps is not None)
     settings = {"parts": [plan.document() for plan in plans], "found": document}
     write_tables(home, settings, *([entry for each in column for entry in each] for column in zip(*found, strict=True)))
     return document
@@ -116,19 +121,22 @@ def _draw(experiment: "Experiment", part: "Part", size: str, maps: Path | None) 
 
 def _teach(
     experiment: "Experiment", part: "Part", size: str, maps: Path | None, home: Path, workers: "Workers"
-) -> "tuple[Contender, ...]":
-    """Train the policies that take part."""
-    if not part.lessons:
-        return ()
-    from training.experiments.lessons import teach
+) -> "list[Taught]":
+    """Train the policies that take part, and examine what is to be examined."""
+    if not part.taught:
+        return []
+    from training.experiments.exams import examine
+    from training.experiments.lessons import room, teach
 
     train, validation = part.school(size, maps, experiment.seed)
-    with progress(f"{experiment.id}: teaching", len(part.lessons)) as advance:
-        found = []
-        for contender in teach(part.lessons, train, validation, home / "policies", workers):
-            found.append(contender)
+    folder = room(home / "policies", train, validation)
+    found = {}
+    with progress(f"{experiment.id}: teaching", len(part.taught)) as advance:
+        lessons = teach(part.lessons, train, validation, folder, workers)
+        for one in chain(lessons, examine(part.exams, train, folder, workers)):
+            found[one.name] = one
             advance()
-    return tuple(found)
+    return [found[name] for name in part.taught]
 
 
 def _run(experiment: "Experiment", plan: "Plan", out: Path, workers: "Workers") -> Any:

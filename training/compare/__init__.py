@@ -19,7 +19,7 @@ from training.compare.plan import Plan
 from training.compare.recommend import recommend
 from training.compare.rows import Entry, Place, Result, Row, Timing, read_rows
 from training.compare.runs import run_plan
-from training.compare.scores import Arena, Score, score_all
+from training.compare.scores import Arena, Score, advantage, score_all
 from training.compare.stats import Estimate
 from training.compare.store import write_tables
 from training.compare.workers import Workers
@@ -44,6 +44,7 @@ __all__ = [
     "Timing",
     "Verdict",
     "Workers",
+    "advantage",
     "changes_for",
     "choose_baseline",
     "choose_changes",

@@ -1,6 +1,6 @@
 """What the runs of an experiment say: numbers per problem, means with intervals, and tables of both."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 from training.compare import Estimate, Row, Score, Timing, score_all
 from training.compare.stats import Floats, estimate, resampled_sums
 from training.compare.table import Table, digits, interval
+from training.validation import Quality
 
 NO_LIMIT = "no limit"
 _COLUMNS = ["\nagent", "subopt.\nmean", "95 %\ninterval", "subopt.\nmedian", "exp.\nmean", "95 %\ninterval"]
@@ -22,10 +23,14 @@ class Evidence:
     Args:
         rows: the runs.
         timings: how long each of them took.
+        marks: what was found in every exam, by its name.
     """
 
-    def __init__(self, rows: Sequence[Row], timings: Sequence[Timing]) -> None:
+    def __init__(
+        self, rows: Sequence[Row], timings: Sequence[Timing], marks: Mapping[str, Quality] | None = None
+    ) -> None:
         self.rows = rows
+        self.marks = marks or {}
         self._runs: dict[tuple[str, str], list[tuple[Row, Timing]]] = {}
         for row, timing in zip(rows, timings, strict=True):
             self._runs.setdefault((row.entry.label, row.entry.budget), []).append((row, timing))
@@ -109,6 +114,39 @@ def _line(score: Score) -> list[str]:
         f"{score.worst_move:,}",
         f"{score.problems - score.failed}/{score.problems}",
     ]
+
+
+def ratio_table(title: str, rows: Iterable[Row]) -> Table:
+    """Return a table of how many times their expansions the curve of fixed depths needs for the same suboptimality."""
+    columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
+    scores = [score for score in score_all(rows) if score.entry.agent != "lrta"]
+    lines = [[one.entry.label, *with_interval(one.ratio_mean), *with_interval(one.ratio_pooled)] for one in scores]
+    return Table(f"{title}: ratios to the curve of fixed depths", columns, lines)
+
+
+def accuracy(mark: Quality) -> Estimate | None:
+    """Return the share of labels that were predicted, with its interval over problems."""
+    return ratio(mark.hits, mark.states)
+
+
+def exam_table(title: str, evidence: Evidence) -> Table:
+    """Return a table of all exams: what was predicted, and the ratio of the policy's runs."""
+    columns = ["\nexam", "\nstates", "\naccuracy", "95 %\ninterval", "most frequent\nlabel", "same\nmove", "\nnodes"]
+    columns += ["ratio\nmean", "95 %\ninterval"]
+    scores = {score.entry.label: score for score in score_all(evidence.rows)}
+    lines = [
+        [
+            name,
+            f"{int(mark.states.sum()):,}",
+            *with_interval(accuracy(mark)),
+            digits(mark.majority),
+            digits(mark.same_move),
+            digits(mark.nodes),
+            *with_interval(scores[f"classifier-lrta policy={name}"].ratio_mean),
+        ]
+        for name, mark in evidence.marks.items()
+    ]
+    return Table(title, columns, lines)
 
 
 def with_interval(ours: Estimate | None) -> list[str]:

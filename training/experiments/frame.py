@@ -14,6 +14,7 @@ from rt_gym import Grid, InputError, sample_problems
 from rt_gym.errors import quoted
 from training.compare import Allowance, Contender, Course, Estimate, Plan, Task, enlist_all
 from training.compare.table import Table
+from training.experiments.exams import Exam
 from training.experiments.grounds import Generated, Ground
 from training.experiments.lessons import Lesson, Upbringing
 
@@ -78,6 +79,7 @@ class Part:
         trials: how many times each problem is solved, or ``"converge"``; the numbers of a run are its totals.
         lessons: policies that are trained first and then take part, on the maps ``taught_on`` with prices chosen on
             those ``chosen_on``; problems there are drawn with seeds of their own.
+        exams: logs of the maps ``taught_on`` that are cross-validated; their policies take part as well.
         max_moves: the move cap of every trial; to meet it is to fail.
     """
 
@@ -91,8 +93,14 @@ class Part:
     trials: int | str = 1
     max_moves: int = 10_000_000
     lessons: tuple[Lesson | Upbringing, ...] = ()
+    exams: tuple[Exam, ...] = ()
     taught_on: tuple[Ground, ...] = ()
     chosen_on: tuple[Ground, ...] = ()
+
+    @property
+    def taught(self) -> list[str]:
+        """The names of the policies that are trained before anything is run."""
+        return [*(lesson.name for lesson in self.lessons), *(exam.name for exam in self.exams)]
 
     def contenders(self) -> list[Contender]:
         """Return all agents with all their settings."""

@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
+from agents.policy import Policy
 from training.collect import Logging
 from training.compare import Allowance, Contender, Course, Workers, enlist
 from training.depth import School, candidates, choose, contend
 from training.evolve import Evolution, evolve
 from training.learners import Recipe
+from training.validation import Quality
 
-_STATES = 1000  # of a problem that are logged
+STATES = 1000  # of a problem that are logged
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,41 @@ class Upbringing:
         return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
 
 
+class Taught(NamedTuple):
+    """What came of a lesson or an exam: who takes part, and what it knows, if that was asked."""
+
+    name: str
+    contender: Contender
+    quality: Quality | None = None
+
+
+def room(folder: Path, *schools: tuple[Course, ...]) -> Path:
+    """Return a folder that only the same maps with the same problems share."""
+    told = repr([(course.digest, course.tasks) for courses in schools for course in courses])
+    return folder / sha256(told.encode()).hexdigest()[:12]
+
+
 def teach(
     lessons: tuple[Lesson | Upbringing, ...],
     train: tuple[Course, ...],
     validation: tuple[Course, ...],
     folder: Path,
     workers: Workers,
-) -> Iterator[Contender]:
+) -> Iterator[Taught]:
     """Train every policy and yield the contender that follows it."""
     for lesson in lessons:
         home = folder / lesson.name
-        logging = Logging(lesson.d_max, lesson.history, _STATES)
+        logging = Logging(lesson.d_max, lesson.history, STATES)
         contender = lesson.attend(School(train, validation, logging, lesson.dagger, workers, home))
-        yield replace(contender, entry=contender.entry._replace(setting=f"policy={lesson.name}"))
+        yield Taught(lesson.name, called(lesson.name, contender))
+
+
+def enrol(name: str, policy: Policy, folder: Path) -> Contender:
+    """Return the contender that follows a policy, which is written to a folder; tables call it by its name."""
+    (contender,) = contend([policy], folder)
+    return called(name, contender)
+
+
+def called(name: str, contender: Contender) -> Contender:
+    """Return a contender whose policy tables call by its name."""
+    return replace(contender, entry=contender.entry._replace(setting=f"policy={name}"))

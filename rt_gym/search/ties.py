@@ -1,0 +1,67 @@
+"""The moves that a lookahead might as well have made: first steps of other cheapest paths, to other best states.
+
+On a grid with diagonal steps most decisions are ties, since the straight and the diagonal steps of a path can be
+taken in any order. Which of them is made follows from the order of the directions alone, so that two depths may differ
+in their move and not in its worth.
+
+Readings: a move is tied if a cheapest path inside the ball begins with it and ends in a frontier state whose value is
+the smallest. Values are those that the search found, path-max along its own paths included.
+"""
+
+import numpy as np
+
+from rt_gym.budget import SCANS
+from rt_gym.grid import OPPOSITE
+from rt_gym.jit import kernel
+from rt_gym.search.deepening import CLIMBED, DEPTH, begin_climb, climb
+from rt_gym.search.lookahead import SETTLED
+from rt_gym.search.space import BEST, CLOSED, SIZE, STAMP
+from rt_gym.search.values import value_at
+
+TIED = 2  # the role of a state on a cheapest path to a best one, until all are found
+
+
+@kernel
+def tied_moves(terrain, space, t):
+    """Return the moves that tie after a climb, a bit for each direction."""
+    base, inside = space.state[STAMP] << 32, space.state[CLOSED]
+    value, found = space.f[space.state[BEST]], np.int64(0)
+    for u in range(1, space.state[SIZE]):
+        if space.f[u] == value and (u >= inside or space.cell[u] == t):
+            space.role[u] = TIED
+            space.item[found] = u
+            found += 1
+    ties, head = np.int64(0), np.int64(0)
+    while head < found:  # back to the root; every state is read once
+        w = np.int64(space.item[head])
+        head += 1
+        cell = np.int64(space.cell[w])
+        moves = terrain.mask[cell]
+        for d in range(8):
+            if moves >> d & 1:
+                u = space.seat[cell + terrain.offset[d]] - base
+                if 0 <= u < inside and space.g[u] + terrain.cost[d] == space.g[w] and space.cell[u] != t:
+                    if u == 0:
+                        ties |= np.int64(1) << OPPOSITE[d]
+                    elif space.role[u] != TIED:
+                        space.role[u] = TIED
+                        space.item[found] = u
+                        found += 1
+    for k in range(found):
+        space.role[space.item[k]] = SETTLED
+    return ties
+
+
+@kernel
+def survey_ties(terrain, shadow, space, ladder, h, s, t, d_max, out):
+    """Write the tied moves of all depths into ``out[1:]``, for as many as there are before the search ends.
+
+    As with labels nothing is learned or charged, and ties of the search itself are broken by order.
+    """
+    random = space.random[0]
+    space.random[0] = 0
+    begin_climb(space, ladder, s, value_at(h, terrain, s, t))
+    while ladder.state[DEPTH] < d_max and climb(terrain, shadow, space, ladder, h, t) == CLIMBED:
+        out[ladder.state[DEPTH]] = tied_moves(terrain, space, t)
+    shadow.meter[SCANS] = 0
+    space.random[0] = random

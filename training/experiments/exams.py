@@ -1,0 +1,86 @@
+"""Cross-validation as a part of an experiment: how well a tree predicts the labels of a log, read in a certain way."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agents.depth_control import HISTORY
+from agents.policy import LEAF, Forest, Policy
+from rt_gym.features import FEATURES
+from training.collect import Logging, Samples, collect
+from training.compare import Course, Workers
+from training.experiments.label_rules import NEED_TIES, RULES
+from training.experiments.lessons import STATES, Taught, enrol
+from training.learners import Recipe, fit_policy
+from training.validation import Quality, cross_validate
+
+FOLDS = 10
+PAPER = Recipe(labels="class", features="paper")
+
+
+@dataclass(frozen=True)
+class Exam:
+    """A log and how it is read, cross-validated; the policy that it teaches takes part in the runs.
+
+    Attributes:
+        name: what tables call it.
+        d_max: the largest depth.
+        recipe: how it is learned.
+        history: how many steps back the features reach.
+        rule: what a label is, a key of ``RULES``.
+        walk: who walks while states are logged, the ``"oracle"`` or LRTA* with the ``"deepest"`` lookahead.
+        log: the largest depth of that walk where it is not ``d_max``: its states are labelled as if it were.
+        by_problem: whether folds keep the states of a problem together.
+    """
+
+    name: str
+    d_max: int
+    recipe: Recipe = PAPER
+    history: int = HISTORY
+    rule: str = "paper"
+    walk: str = "oracle"
+    log: int | None = None
+    by_problem: bool = True
+
+    def samples(self, courses: tuple[Course, ...], workers: Workers, folder: Path) -> Samples:
+        """Return the log as this exam reads it; the states are kept in a folder."""
+        depth = self.log or self.d_max
+        logging = Logging(depth, self.history, STATES, ties=self.rule in NEED_TIES)
+        walker = None if self.walk == "oracle" else always(depth, self.history)
+        return RULES[self.rule](collect(courses, logging, walker, workers, folder).capped(self.d_max))
+
+
+def always(depth: int, history: int) -> Policy:
+    """Return the policy that always says the same depth."""
+    root, leaf = np.zeros(1, np.int32), np.full(1, LEAF, np.int32)
+    tree = Forest(root, leaf, np.zeros(1), leaf, leaf, np.ones((1, 1)))
+    return Policy("depth", FEATURES, history, depth, (depth,), 0.5, tree)
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """An exam with its samples, as it travels to a worker."""
+
+    exam: Exam
+    samples: Samples
+
+    @property
+    def key(self) -> str:
+        """The name of the exam."""
+        return self.exam.name
+
+
+def sit(sitting: Sitting) -> tuple[Quality, Policy]:
+    """Cross-validate the samples, then learn from all of them."""
+    exam, samples = sitting.exam, sitting.samples
+    quality = cross_validate(samples, exam.recipe, FOLDS, exam.by_problem)
+    return quality, fit_policy(samples, exam.recipe)
+
+
+def examine(exams: tuple[Exam, ...], train: tuple[Course, ...], folder: Path, workers: Workers) -> Iterator[Taught]:
+    """Hold all exams and yield what came of each, in any order."""
+    sittings = [Sitting(exam, exam.samples(train, workers, folder / "samples")) for exam in exams]
+    for name, (quality, policy) in workers.run(sittings, sit):
+        yield Taught(name, enrol(name, policy, folder / name), quality)
