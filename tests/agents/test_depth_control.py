@@ -393,6 +393,26 @@ class TestRecord:
         assert column["revisits"].tolist() == [len(window) - len(set(window)) for window in windows]
         assert max(column["last_rise"]) > 0
 
+    def test_ties_are_the_first_steps_of_all_cheapest_ways_to_a_best_state(self, act_out: Callable[..., Any]) -> None:
+        d_max, counts = 4, []
+        for scene in some_scenes(29, 12, 10):
+            plain, record = make_record(1000, d_max), make_record(1000, d_max, ties=True)
+            trace = recorded(Problem(scene.grid, scene.start, scene.goal), d_max, record, act_out)
+            again = recorded(Problem(scene.grid, scene.start, scene.goal), d_max, plain, act_out)
+            assert (trace.path, trace.expansions, trace.scans) == (again.path, again.expansions, again.scans)
+            tables = [untouched(scene.grid, scene.goal), *trace.h]
+            for row, position in enumerate(trace.path[:-1]):
+                now = Scene(scene.grid, position, scene.goal, tables[row])
+                for d in range(1, d_max + 1):
+                    moves = [k for k in range(8) if record.ties[row, d] >> k & 1]
+                    assert {after(position, k) for k in moves} == plain_depth_control.tied(
+                        now.view, position, now.goal, d, now.table
+                    )
+                    assert int(record.action[row, d]) in moves
+                    counts.append(len(moves))
+        assert max(counts) > 2
+        assert min(counts) == 1
+
     def test_without_a_distance_field_there_is_no_regret(self, act_out: Callable[..., Any]) -> None:
         record = make_record(50, 3)
         recorded(Problem(Grid(CUP), (2, 2), (6, 2)), 3, record, act_out)

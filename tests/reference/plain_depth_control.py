@@ -38,6 +38,20 @@ def label(view: Map, s: Position, goal: Position, d_max: int, h: Heuristic) -> i
     return depth
 
 
+def tied(view: Map, s: Position, goal: Position, depth: int, h: Heuristic) -> set[Position]:
+    """Return the neighbours of ``s`` over which a best frontier state is as near as by any other way."""
+    ball = plain_lrta.look_ahead(view, s, goal, depth)
+    g = plain_lrta.cheapest(ball)
+    f = plain_lrta.path_max(ball, g, plain_lrta.canonical_parents(ball, g), h)
+    best = [u for u in ball.frontier if f[u] == min(f[v] for v in ball.frontier)]
+    found = set()
+    for near, step in ball.successors[s]:
+        beyond = plain_lrta.cheapest(plain_lrta.Ball(near, ball.discovered, ball.successors, []))
+        if any(u in beyond and step + beyond[u] == g[u] for u in best):
+            found.add(near)
+    return found
+
+
 def oracle_plan(view: Map, s: Position, goal: Position, d_max: int, h: Heuristic) -> Plan:
     """Do what a lookahead of the labelled depth does; the search of the largest depth is read, but not charged."""
     read = would(view, s, goal, d_max, h).expanded

@@ -20,7 +20,7 @@ from training.experiments.page import claims_table, remarks
 
 SIDE = 33
 SMALL = {"size": 31, "width": SIDE, "height": SIDE, "holes": 20}
-UNTAUGHT = [name for name in ids() if not any(part.lessons for part in load(name).parts)]
+UNTAUGHT = [name for name in ids() if not any(part.taught for part in load(name).parts)]
 
 
 def shrunk_ground(ground: Ground | Generated) -> Ground | Generated:

@@ -1,0 +1,183 @@
+"""Exams: readings of the depth label, cross-validation as a part of an experiment, and experiments that teach."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import agents
+from training.collect import Logging, Samples, collect, load_samples
+from training.commands.reproduce import _conduct
+from training.compare import (
+    Allowance,
+    Course,
+    Draw,
+    Plan,
+    Workers,
+    advantage,
+    enlist_all,
+    find_courses,
+    run_plan,
+    score_all,
+)
+from training.experiments import ids, load
+from training.experiments.evidence import Evidence, accuracy
+from training.experiments.exams import Exam, Sitting, always, examine, sit
+from training.experiments.frame import Experiment, Part
+from training.experiments.grounds import Ground
+from training.experiments.label_rules import RULES
+from training.experiments.lessons import room
+from training.experiments.page import claims_table
+from training.learners import Recipe
+
+HERE = Workers(jobs=1)
+EAST, SOUTH, WEST = 0, 1, 2
+SMALL_LEAVES = Recipe(min_leaf=10)
+
+
+@pytest.fixture(scope="module")
+def courses() -> tuple[Course, ...]:
+    return tuple(find_courses(["caves-128"], Draw(count=12, low=30, high=90)))
+
+
+def hand_made() -> Samples:
+    """Two states and three depths, of which the second always goes south; only the first state has ties."""
+    action = np.array([[EAST, SOUTH, EAST], [WEST, SOUTH, EAST]], np.uint8)
+    ties = np.uint8(1) << action
+    ties[0] = 1 << EAST | 1 << SOUTH
+    zeros = np.zeros((2, 3), np.float32)
+    return Samples(
+        situation=np.zeros((2, 24), np.float32),
+        label=np.array([3, 3]),
+        action=action,
+        rise=zeros,
+        work=zeros.astype(np.int32),
+        regret=zeros,
+        ties=ties,
+        problem=np.arange(2, dtype=np.int32),
+        about={},
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "labels"), [("paper", [3, 3]), ("shallowest", [1, 3]), ("tolerant", [1, 3]), ("ordered", [1, 3])]
+)
+def test_a_rule_says_which_depths_agree_with_the_largest(rule: str, labels: list[int]) -> None:
+    assert RULES[rule](hand_made()).label.tolist() == labels
+
+
+def test_drawn_moves_are_tied_ones_and_the_labels_follow_from_them(courses: tuple[Course, ...]) -> None:
+    logged = collect(courses, Logging(d_max=5, per_problem=100, ties=True), workers=HERE)
+    drawn = RULES["drawn"](logged)
+    assert (logged.ties >> drawn.action & 1).all()
+    assert (drawn.action != logged.action).any()
+    for actions, label in zip(drawn.action, drawn.label, strict=True):
+        assert (actions[label - 1 :] == actions[-1]).all()
+        assert label == 1 or actions[label - 2] != actions[-1]
+
+
+def test_ties_that_were_not_logged_are_the_moves_themselves(courses: tuple[Course, ...], tmp_path: Path) -> None:
+    samples = collect(courses, Logging(d_max=4, per_problem=50), workers=HERE)
+    assert (samples.ties == np.uint8(1) << samples.action).all()
+    samples.save(tmp_path / "s.npz")
+    np.testing.assert_array_equal(load_samples(tmp_path / "s.npz").ties, samples.ties)
+    assert samples.capped(2).ties.shape == (len(samples), 2)
+
+
+def test_the_deepest_walk_is_that_of_lrta(courses: tuple[Course, ...]) -> None:
+    problem = courses[0].problem(courses[0].tasks[0])
+    agent = agents.make("classifier-lrta", policy=always(4, 20))
+    assert agents.run(agent, problem).path.tolist() == agents.run("lrta", problem, depth=4).path.tolist()
+
+
+def test_a_log_of_a_larger_depth_has_its_states(courses: tuple[Course, ...], tmp_path: Path) -> None:
+    deep, one_log = Exam("deep", 6), Exam("one", 3, log=6)
+    states, read = (exam.samples(courses, HERE, tmp_path) for exam in (deep, one_log))
+    np.testing.assert_array_equal(states.situation, read.situation)
+    assert read.d_max == 3
+    assert read.label.max() <= 3
+
+
+def test_an_exam_counts_its_hits_problem_by_problem(courses: tuple[Course, ...], tmp_path: Path) -> None:
+    exam = Exam("small", 4, SMALL_LEAVES)
+    samples = exam.samples(courses, HERE, tmp_path)
+    mark, policy = sit(Sitting(exam, samples))
+    assert mark.states.tolist() == np.bincount(samples.problem).tolist()
+    found = accuracy(mark)
+    assert found is not None
+    assert found.value == pytest.approx(mark.accuracy)
+    assert found.low < found.value < found.high
+    assert policy.d_max == 4
+
+
+def test_what_was_examined_takes_part_by_its_name(courses: tuple[Course, ...], tmp_path: Path) -> None:
+    exams = (Exam("first", 3, SMALL_LEAVES), Exam("second", 3, SMALL_LEAVES, by_problem=False))
+    found = list(examine(exams, courses, tmp_path, HERE))
+    assert sorted(one.contender.entry.label for one in found) == [
+        "classifier-lrta policy=first",
+        "classifier-lrta policy=second",
+    ]
+    assert all(one.quality is not None for one in found)
+
+
+def test_schools_with_other_problems_have_rooms_of_their_own(courses: tuple[Course, ...], tmp_path: Path) -> None:
+    fewer = tuple(replace(course, tasks=course.tasks[:3]) for course in courses)
+    assert room(tmp_path, courses, ()) == room(tmp_path, courses, ())
+    assert room(tmp_path, courses, ()) != room(tmp_path, fewer, ())
+
+
+TAUGHT = [name for name in ids() if any(part.taught for part in load(name).parts)]
+
+
+def shrunk_part(part: Part) -> Part:
+    """Return a part with one small map to learn on, one to choose on and one to be judged on, and small leaves."""
+    grounds = tuple((Ground("", 33, 33),) if given else () for given in (part.grounds, part.taught_on, part.chosen_on))
+    lessons = (replace(one, recipe=replace(one.recipe, min_leaf=20), dagger=0) for one in part.lessons)
+    exams = (replace(one, recipe=replace(one.recipe, min_leaf=20)) for one in part.exams)
+    return replace(
+        part,
+        grounds=grounds[0],
+        taught_on=grounds[1],
+        chosen_on=grounds[2],
+        problems=dict.fromkeys(part.problems, 10),
+        optimal=(20, 300),
+        lessons=tuple(lessons),
+        exams=tuple(exams),
+    )
+
+
+def shrunk(experiment: Experiment) -> Experiment:
+    return replace(experiment, parts=tuple(map(shrunk_part, experiment.parts)))
+
+
+@pytest.mark.parametrize("experiment_id", TAUGHT)
+def test_an_experiment_that_teaches_runs_without_public_maps(experiment_id: str, tmp_path: Path) -> None:
+    document = _conduct(shrunk(load(experiment_id)), "smoke", None, tmp_path, HERE)
+    json.dumps(document, allow_nan=False)
+    assert all(claim["ours"] is not None for claim in document["claims"])
+    assert len(claims_table(document).rows) == len(document["claims"]) > 0
+    for table in document["tables"]:
+        assert table["rows"]
+        assert all(len(row) == len(table["columns"]) for row in table["rows"])
+
+
+@pytest.fixture(scope="module")
+def learned() -> Evidence:
+    """Fixed depths and two oracles on a few problems."""
+    contenders = enlist_all(["lrta:depth=1,2,4,8", "oracle-lrta:d_max=4,6"], [Allowance.of(None)])
+    found = find_courses(["caves-128"], Draw(count=8, low=30, high=60))
+    return Evidence(*run_plan(Plan(tuple(contenders), tuple(found)), workers=HERE))
+
+
+def test_an_advantage_is_the_quotient_of_two_ratios_and_one_over_oneself(learned: Evidence) -> None:
+    scores = {score.entry.label: score for score in score_all(learned.rows)}
+    one, other = "oracle-lrta d_max=4", "oracle-lrta d_max=6"
+    assert advantage(learned.rows, one, one) == (1, 1, 1)
+    found, above, below = advantage(learned.rows, one, other), scores[one].ratio_mean, scores[other].ratio_mean
+    assert found is not None
+    assert above is not None
+    assert below is not None
+    assert found.value == pytest.approx(above.value / below.value)
+    assert above.low / below.high <= found.low <= found.high <= above.high / below.low
