@@ -90,8 +90,8 @@ EXPERIMENT = Experiment(
         " ordered, drawn: every depth makes the first or a random one of its tied moves. deepest: LRTA* with depth"
         " d_max walks.",
         f"one-log: the oracle of d_max {LARGEST[-1]} walks, and its states are labelled for every d_max up to that.",
-        "The bands of the two accuracies were set before anything was measured. The bar of the fall, and that one-log is"
-        " claimed of beside the first reading, were set after a first look at the accuracies of all readings.",
+        "The bands of the two accuracies were set before anything was measured. The bar of the fall, and that one-log"
+        " is claimed of beside the first reading, were set after a first look at the accuracies of all readings.",
         "most frequent label: the accuracy of always saying it. same move: how often the predicted depth makes the move"
         " of the largest. ratio: the expansions that fixed depths need for the same suboptimality, over those of the"
         " policy, on other problems of the same maps.",

@@ -1,9 +1,9 @@
 """DC-N: how far back the history of the depth classifier has to reach.
 
 The paper tries one history, of 20 steps, and supposes that longer ones and more descriptive features are needed where
-its trees fall behind the oracle, at large depths. Fixed before the first full run: the histories, one d_max at which its
-tree is good and the one at which it is not, and the claims, whose bars ask for more than a
-trace: one label in a hundred, a tenth of the expansions.
+its trees fall behind the oracle, at large depths. Fixed before the first full run: the histories, one d_max at which
+its tree is good and the one at which it is not, and the claims, whose bars ask for more than a trace: one label in a
+hundred, a tenth of the expansions.
 """
 
 from training.compare import Allowance, advantage
