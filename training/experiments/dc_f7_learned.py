@@ -110,8 +110,8 @@ EXPERIMENT = Experiment(
     notes=(
         "The paper scales its maps up to 512 x 512 and moves start and goal apart accordingly. Here the large maps are"
         f" those of the public sets, and the small ones are the same scaled down to {SMALL} x {SMALL}.",
-        "sc1/Aftershock has this size, too, and is left out: in a first look at two problems on each map, its own took four"
-        " times the expansions of all others together, and a mean would tell of little else.",
+        "sc1/Aftershock has this size, too, and is left out: in a first look at two problems on each map, its own"
+        " took four times the expansions of all others together, and a mean would tell of little else.",
         "As in the paper a policy is taught on the maps it is judged on, with other problems, and for each size anew.",
         "The largest depth is 30 instead of 20, as in the paper; which depths its classifier has there is not printed.",
         "Growth from small to large maps: both have as many problems on each map, which are resampled together.",
