@@ -27,7 +27,7 @@ def step_kernel(
     mask, free, known, xy, offset, cost, metric, rule,
     meter, tally, plan, path, log, changed, clock,
     cells, values, old_cells, old_values, table,
-    seat, cell, g, h, f, minus_g, parent, via, role, item, at, rank, random, state,
+    seat, cell, g, h, f, minus_g, parent, via, role, behind, item, at, rank, random, state,
     action, value, work, climbed,
     trail, raised, steps, facts, marks, inputs, bill,
     size, scale, reward,
@@ -39,7 +39,7 @@ def step_kernel(
     trip = Trip(meter, tally, plan, path, log, changed, clock)
     mind = Mind(
         Learned(cells, values, old_cells, old_values, table),
-        Space(seat, cell, g, h, f, minus_g, parent, via, role, item, at, rank, random, state),
+        Space(seat, cell, g, h, f, minus_g, parent, via, role, behind, item, at, rank, random, state),
         Ladder(action, value, work, climbed),
         Situation(Track(trail, raised, steps), facts, marks),
         inputs,

@@ -64,7 +64,8 @@ def mind_of(minds, layered, lane, i):
         ),
         Space(
             space.seat[lane], space.cell[k], space.g[k], space.h[k], space.f[k], space.minus_g, space.parent[k],
-            space.via[k], space.role[k], space.item[lane], space.at, space.rank, space.random, space.state[k],
+            space.via[k], space.role[k], space.behind[k], space.item[lane], space.at, space.rank, space.random,
+            space.state[k],
         ),
         Ladder(ladder.action[i], ladder.value[i], ladder.work[i], ladder.state[i]),
         Situation(Track(track.cells[i], track.raised[i], track.state[i]), situation.facts[i], situation.marks[i]),

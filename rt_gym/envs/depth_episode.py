@@ -221,6 +221,7 @@ def _make_space(settings: DepthSettings, rows: tuple[int, ...], lanes: tuple[int
         parent=np.empty(states, np.int32),
         via=np.empty(states, np.uint8),
         role=np.empty(states, np.uint8),
+        behind=np.empty(states, np.uint8),
         item=np.empty((*lanes, settings.room), np.int32),
         at=none,
         rank=none,

@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rt_gym.jit import kernel
-from rt_gym.search.values import home_of
+from rt_gym.search.values import PLACES, home_of
 
 if config.DISABLE_JIT:
 
@@ -38,6 +38,7 @@ else:
 @kernel
 def prefetch_ball(mask, seat, learned, stride, s, depth):
     """Ask for what a lookahead from ``s`` will read: the moves, the seats and the values of its cells."""
+    last = learned.state[PLACES] - 1
     for dy in range(-depth, depth + 1):
         first = s + dy * stride - depth
         prefetch(mask, first)
@@ -45,6 +46,6 @@ def prefetch_ball(mask, seat, learned, stride, s, depth):
         for k in range(0, 2 * depth + 8, 8):
             prefetch(seat, first + k)
         for k in range(0, 2 * depth + 4, 4):
-            place = home_of(learned, first + k)
+            place = home_of(last, first + k)
             prefetch(learned.cells, place)
             prefetch(learned.values, place)

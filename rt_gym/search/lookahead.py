@@ -12,26 +12,57 @@ Readings of the figure:
 - Path-max: a state's value is at least its parent's. Only the current state's value is learned, so h becomes
   inconsistent beyond depth one, and without path-max the agent may cycle for good.
 - Ties of the value: larger g, then first generated.
+- What a state's parent reaches itself, at no more cost, has been generated and gets no cheaper: it is not looked at
+  again. On open ground that leaves three to five neighbours of eight, and changes nothing else.
 """
 
-import numpy as np
+from itertools import product
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.bits import lowest
 from rt_gym.budget import CUT, NO_PATH, charge, scan
 from rt_gym.cost import INF
+from rt_gym.grid import STEPS
 from rt_gym.jit import kernel
 from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, draw, forget, seat
-from rt_gym.search.values import raise_value, value_at
+from rt_gym.search.values import raise_value, values_at
 
 SETTLED, QUEUED = 0, 1
 
 
+def _tabulate_behind() -> NDArray[np.uint8]:
+    """Return, by the direction of a step and the moves of the state that it leaves, the directions that lead back.
+
+    They lead to that state or to what is one move away from it.
+    """
+    behind = np.zeros((8, 256), np.int64)
+    for d, e in product(range(8), repeat=2):
+        step = STEPS[d][0] + STEPS[e][0], STEPS[d][1] + STEPS[e][1]
+        if step == (0, 0):
+            behind[d] |= 1 << e
+        elif step in STEPS:
+            behind[d] |= (np.arange(256) >> STEPS.index(step) & 1) << e
+    return behind.astype(np.uint8)
+
+
+BEHIND = _tabulate_behind()
+
+
 @kernel(inline=True)
-def reach(space, u, d, w, g):
-    """Enter that slot ``w`` is reached from ``u`` in direction ``d`` at cost ``g``; ``f`` is its value, by path-max."""
+def reach(space, u, d, w, g, via, moves):
+    """Enter that slot ``w`` is reached from ``u``, whose moves are given, in direction ``d`` at cost ``g``."""
     space.g[w] = g
     space.parent[w] = u
-    space.via[w] = d if u == 0 else space.via[u]
-    space.f[w] = max(g + space.h[w], space.f[u])
+    space.via[w] = d if u == 0 else via
+    space.behind[w] = BEHIND[d, moves]
+
+
+@kernel(inline=True)
+def valued(space, w, u):
+    """Return the value of ``w`` by path-max, reached from ``u``."""
+    return max(space.g[w] + space.h[w], space.f[u])
 
 
 @kernel(inline=True)
@@ -43,7 +74,17 @@ def begin_lookahead(space, s):
     space.f[0] = 0
     space.parent[0] = NONE
     space.role[0] = SETTLED
+    space.behind[0] = 0
     return base
+
+
+@kernel(inline=True)
+def no_detour_pays(cost):
+    """Whether two steps never cost less than one that leads to the same place, so that nothing behind gets cheaper."""
+    straight, diagonal = cost[0], cost[4]
+    same = (straight == cost[1]) & (straight == cost[2]) & (straight == cost[3])
+    same &= (diagonal == cost[5]) & (diagonal == cost[6]) & (diagonal == cost[7])
+    return same & (diagonal <= 2 * straight)
 
 
 @kernel(inline=True)
@@ -51,37 +92,45 @@ def expand_layer(terrain, trip, cost, space, base, h, t, begin, end, queued):
     """Expand the states from slot ``begin`` up to ``end``, the last layer, but for the goal.
 
     ``cost`` is what the steps are priced at. The first ``queued`` entries of ``space.item`` are states that have become
-    cheaper after they were expanded; more may join them.
+    cheaper after they were expanded; more may join them. Values are read when the layer is complete: side by side, their
+    cache misses overlap.
 
     Returns:
         The new number of slots, CUT where the meter refuses, and the new number of queued states.
     """
     size = end
+    skipped = 255 if no_detour_pays(cost) else 0
     for u in range(begin, end):
         cell = np.int64(space.cell[u])
         if cell == t:
             continue
         if not charge(trip, cell):
             return np.int64(CUT), queued
-        moves = terrain.mask[cell]
-        for d in range(8):
-            if moves >> d & 1:
-                v = cell + terrain.offset[d]
-                w = space.seat[v] - base
-                g = space.g[u] + cost[d]
-                if w < 0:
-                    w = size
-                    size += 1
-                    seat(space, base, w, v)
-                    space.h[w] = value_at(h, terrain, v, t)
-                    space.role[w] = SETTLED
-                    reach(space, u, d, w, g)
-                elif g < space.g[w]:
-                    reach(space, u, d, w, g)
-                    if w < u and v != t and space.role[w] == SETTLED:
-                        space.role[w] = QUEUED
-                        space.item[queued] = w
-                        queued += 1
+        moves, cost_u, via = np.int64(terrain.mask[cell]), space.g[u], space.via[u]
+        ahead = moves & ~(space.behind[u] & skipped)
+        while ahead != 0:
+            d = lowest(ahead)
+            ahead &= ahead - 1
+            v = cell + terrain.offset[d]
+            w = space.seat[v] - base
+            g = cost_u + cost[d]
+            if w < 0:
+                w = size
+                size += 1
+                seat(space, base, w, v)
+                space.role[w] = SETTLED
+                reach(space, u, d, w, g, via, moves)
+            elif g < space.g[w]:
+                reach(space, u, d, w, g, via, moves)
+                if w < end:
+                    space.f[w] = valued(space, w, u)
+                if w < u and v != t and space.role[w] == SETTLED:
+                    space.role[w] = QUEUED
+                    space.item[queued] = w
+                    queued += 1
+    values_at(h, terrain, space.cell, end, size, t, space.h)
+    for w in range(end, size):
+        space.f[w] = valued(space, w, np.int64(space.parent[w]))
     return size, queued
 
 
@@ -108,7 +157,8 @@ def settle(terrain, trip, cost, space, base, t, inside, queued):
                 if g < space.g[w] or (g == space.g[w] and u <= parent):
                     f, via = space.f[w], space.via[w]
                     cheaper = g < space.g[w]
-                    reach(space, u, d, w, g)
+                    reach(space, u, d, w, g, space.via[u], moves)
+                    space.f[w] = valued(space, w, u)
                     news = cheaper or u != parent or f != space.f[w] or via != space.via[w]
                     if news and w < inside and space.cell[w] != t and space.role[w] == SETTLED:
                         space.role[w] = QUEUED

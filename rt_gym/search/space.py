@@ -35,6 +35,7 @@ class Space(NamedTuple):
         parent: int32[n], slot from which ``g`` was reached.
         via: uint8[n], direction of the step from the parent; in a lookahead, of the first step from the root.
         role: uint8[n], free for the search's own marks.
+        behind: uint8[n], the directions that a lookahead need not look in, one bit each.
         item: int32[n], the open list's heap, or any list of slots.
         at: int32[n], where in the heap a slot is, NONE if it is not there.
         rank: int32[n], the last tie-break: the slot itself, or a random number.
@@ -51,6 +52,7 @@ class Space(NamedTuple):
     parent: NDArray[np.int32]
     via: NDArray[np.uint8]
     role: NDArray[np.uint8]
+    behind: NDArray[np.uint8]
     item: NDArray[np.int32]
     at: NDArray[np.int32]
     rank: NDArray[np.int32]
@@ -74,6 +76,7 @@ def make_space(cells: int) -> Space:
         parent=np.empty(cells, np.int32),
         via=np.empty(cells, np.uint8),
         role=np.empty(cells, np.uint8),
+        behind=np.empty(cells, np.uint8),
         item=np.empty(cells, np.int32),
         at=np.empty(cells, np.int32),
         rank=np.empty(cells, np.int32),

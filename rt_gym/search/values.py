@@ -101,19 +101,20 @@ def forget_values(learned):
 
 
 @kernel(inline=True)
-def home_of(learned, cell):
+def home_of(mask, cell):
     """Return the first place where a cell may stand.
 
     Four neighbours in a row have four places in a row: a lookahead then reads half as many cache lines of the table.
     """
     c = np.int64(cell)
-    return ((c >> 2) * 0x9E3779B1 >> 15 << 2 | c & 3) & (learned.state[PLACES] - 1)
+    return ((c >> 2) * 0x9E3779B1 >> 15 << 2 | c & 3) & mask
 
 
 @kernel(inline=True)
 def place_of(learned, cell):
     """Return where the cell stands, or the empty place where it would."""
-    mask, k = learned.state[PLACES] - 1, home_of(learned, cell)
+    mask = learned.state[PLACES] - 1
+    k = home_of(mask, cell)
     while learned.cells[k] != EMPTY and learned.cells[k] != cell:
         k = (k + 1) & mask
     return k
@@ -153,6 +154,25 @@ def entered_value(learned, entry, terrain, cell, t):
 
 
 @kernel
+def hashed_values(learned, terrain, cells, begin, end, t, out):
+    """Write ``hashed_value`` of so many cells; what is the same for all of them is read once."""
+    stride, straight, diagonal = terrain.offset[1], terrain.metric[0], terrain.metric[1]
+    inverse, goal_y = 1.0 / stride, locate(terrain, t)[1] + 1
+    mask = learned.state[PLACES] - 1
+    for w in range(begin, end):
+        cell = np.int64(cells[w])
+        k = home_of(mask, cell)
+        while learned.cells[k] != EMPTY and learned.cells[k] != cell:
+            k = (k + 1) & mask
+        row = np.int64((cell + 0.5) * inverse)
+        dx, dy = abs(cell - t - (row - goal_y) * stride), abs(row - goal_y)
+        low = min(dx, dy)
+        first = (max(dx, dy) - low) * straight + low * diagonal
+        value = learned.values[k]
+        out[w] = value if learned.cells[k] == cell else first
+
+
+@kernel
 def raise_hashed(trip, learned, terrain, cell, t, value):
     """Raise the value of a cell, never lower it, and count the change."""
     if value > hashed_value(learned, terrain, cell, t):
@@ -184,11 +204,26 @@ def enter(learned, entry, value):
     learned.values[k] = value
 
 
+@kernel(inline=True)
+def gather(h, cells, begin, end, out):
+    """Write the values of so many cells."""
+    for w in range(begin, end):
+        out[w] = h[cells[w]]
+
+
 def value_at(h: Any, terrain: Any, cell: int, t: int) -> Any:
     """Return the value of a cell towards ``t``."""
     if isinstance(h, np.ndarray):
         return h[cell]
     return entered_value(h, pair(t, cell) if isinstance(h, GoalValues) else cell, terrain, cell, t)
+
+
+def values_at(h: Any, terrain: Any, cells: Any, begin: int, end: int, t: int, out: Any) -> None:
+    """Write the values towards ``t`` of the cells from ``begin`` to ``end - 1`` of a list into ``out``."""
+    if isinstance(h, np.ndarray):
+        gather(h, cells, begin, end, out)
+    else:
+        hashed_values(h, terrain, cells, begin, end, t, out)
 
 
 def raise_value(trip: Any, h: Any, terrain: Any, cell: int, t: int, value: int) -> None:
@@ -208,6 +243,13 @@ def _value_at(h, terrain, cell, t):
     if h.instance_class is GoalValues:
         return lambda h, terrain, cell, t: entered_value(h, pair(t, cell), terrain, cell, t)
     return lambda h, terrain, cell, t: hashed_value(h, terrain, cell, t)
+
+
+@typed(values_at)
+def _values_at(h, terrain, cells, begin, end, t, out):
+    if isinstance(h, types.Array):
+        return lambda h, terrain, cells, begin, end, t, out: gather(h, cells, begin, end, out)
+    return lambda h, terrain, cells, begin, end, t, out: hashed_values(h, terrain, cells, begin, end, t, out)
 
 
 @typed(raise_value)
