@@ -92,8 +92,8 @@ def expand_layer(terrain, trip, cost, space, base, h, t, begin, end, queued):
     """Expand the states from slot ``begin`` up to ``end``, the last layer, but for the goal.
 
     ``cost`` is what the steps are priced at. The first ``queued`` entries of ``space.item`` are states that have become
-    cheaper after they were expanded; more may join them. Values are read when the layer is complete: side by side, their
-    cache misses overlap.
+    cheaper after they were expanded; more may join them. Values are read when the layer is complete: one beside the
+    other, their cache misses overlap.
 
     Returns:
         The new number of slots, CUT where the meter refuses, and the new number of queued states.
