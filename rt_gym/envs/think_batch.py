@@ -6,7 +6,6 @@ that only what a search has generated takes memory.
 """
 
 import os
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,11 +172,7 @@ def _news(settings: ThinkSettings) -> int:
 
 def bytes_of(data: Any) -> int:
     """Return the memory of all arrays in nested tuples."""
-    return data.nbytes if isinstance(data, np.ndarray) else sum(map(bytes_of, _parts(data)))
-
-
-def _parts(data: Any) -> Iterable[Any]:
-    return data if isinstance(data, tuple) else ()
+    return data.nbytes if isinstance(data, np.ndarray) else sum(map(bytes_of, data))
 
 
 def memory() -> float:
