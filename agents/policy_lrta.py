@@ -1,14 +1,13 @@
 """LRTA* whose lookahead is as deep as a neural network says, or goes on for as long as it says.
 
-The network sees exactly what an agent of RTDepth-v0 or RTDeepen-v0 sees, so one that was trained there acts here the
-same. Networks come from evolution or from reinforcement learning (``rt-gym train rl``); a decision takes some
-microseconds inside the trial.
+V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time
+Heuristic Search", ICAPS 2007: there a decision tree chooses the depth of General LRTA*.
 
-Readings:
-- The depth that is chosen, or reached layer by layer, is searched by General LRTA* (V. Bulitko, Y. Björnsson,
-  M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time Heuristic Search", ICAPS
-  2007), as by the classifier.
-- A network is asked after the first layer for the first time: that layer is opened in any case.
+Deviations and readings:
+- A network takes the place of the tree. It sees exactly what RTDepth-v0 or RTDeepen-v0 shows, so one that was trained
+  there acts here the same. It comes from evolution or from reinforcement learning.
+- It may also be asked after every layer whether to act, after the first one for the first time: that layer is opened
+  in any case.
 """
 
 from typing import NamedTuple

@@ -49,7 +49,7 @@ class Standing:
         return {"agent": self.entry.label} | {name: part and part._asdict() for name, part in parts.items()}
 
 
-def rank(rows: Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Standing]:
+def score(rows: Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Standing]:
     """Return all contenders, the best first, those without a score last.
 
     Args:

@@ -11,7 +11,7 @@ from rt_gym import InputError
 from training.cli import app
 from training.compare import Draw, Entry, Place, Plan, Result, Row, Workers, enlist_all, find_courses, run_plan
 from training.compare.contenders import Allowance
-from training.leaderboard import PRICE, leaderboard_table, rank, require_marks
+from training.leaderboard import PRICE, leaderboard_table, require_marks, score
 
 # agent, setting -> cost and expansions on a problem of optimal cost 10 and on one of optimal cost 20
 RUNS = {
@@ -34,7 +34,7 @@ def rows(runs: dict[tuple[str, str], list[tuple[float, int]]]) -> list[Row]:
 
 
 def scores(price: float, given: list[Row] | None = None) -> dict[str, float | None]:
-    standings = rank(rows(RUNS) if given is None else given, price)
+    standings = score(rows(RUNS) if given is None else given, price)
     return {
         standing.entry.agent + " " + standing.entry.setting: standing.score and standing.score.value
         for standing in standings
@@ -56,13 +56,13 @@ def test_scores_worked_out_by_hand() -> None:
 def test_the_price_decides_which_fixed_depth_is_the_best() -> None:
     # At 0.1: depth 1 is 5 + 1 = 6, depth 4 2 + 10 = 12, the oracle 1 + 5 = 6, no better than depth 1.
     with pytest.raises(InputError, match=r"at a price of 0\.1 the oracle saves nothing"):
-        rank(rows(RUNS), 0.1)
+        score(rows(RUNS), 0.1)
     assert scores(0.05)["lrta depth=1"] == 0  # 5.5 against 7
 
 
 def test_marks_have_no_interval_and_others_hold_their_value() -> None:
     standings = {
-        standing.entry.agent: standing for standing in rank(rows(RUNS), 0.01) if standing.entry.setting != "depth=1"
+        standing.entry.agent: standing for standing in score(rows(RUNS), 0.01) if standing.entry.setting != "depth=1"
     }
     for agent, value in (("lrta", 0.0), ("oracle-lrta", 1.0)):
         assert standings[agent].score == pytest.approx((value, value, value))
@@ -76,27 +76,27 @@ def test_a_failed_run_leaves_no_score_and_the_last_place() -> None:
     broken = [*rows(RUNS), row("rtaa", "lookahead=9", 0, 1, 1), row("rtaa", "lookahead=9", 1, 1, 1, "out of moves")]
     assert scores(0.01, broken)["rtaa lookahead=9"] is None
     assert list(scores(0.01, broken))[-1] == "rtaa lookahead=9"
-    assert leaderboard_table(rank(broken), PRICE).rows[-1] == ["rtaa lookahead=9", "-", "-", "-", "-"]
+    assert leaderboard_table(score(broken), PRICE).rows[-1] == ["rtaa lookahead=9", "-", "-", "-", "-"]
 
 
 def test_bad_fields_and_prices_are_refused() -> None:
     alone = {name: runs for name, runs in RUNS.items() if name[0] != "oracle-lrta"}
     with pytest.raises(InputError, match="oracle-lrta is missing"):
-        rank(rows(alone))
+        score(rows(alone))
     with pytest.raises(InputError, match="lrta and oracle-lrta is missing"):
         require_marks(["rtaa"])
     with pytest.raises(InputError, match="not run on the same problems"):
-        rank(rows(RUNS)[:-1])
+        score(rows(RUNS)[:-1])
     for price in (-1.0, float("nan"), float("inf")):
         with pytest.raises(InputError, match="the price of an expansion must be 0 or more"):
-            rank(rows(RUNS), price)
+            score(rows(RUNS), price)
 
 
 def test_at_the_default_price_the_best_fixed_depth_of_a_test_split_is_neither_end() -> None:
     contenders = enlist_all(["lrta:depth=1,6,26", "oracle-lrta:d_max=20"], [Allowance.of(None)])
     courses = tuple(find_courses(["mixed-test"], Draw(1)))
     found, _ = run_plan(Plan(tuple(contenders), courses), workers=Workers(1))
-    best = next(standing for standing in rank(found) if standing.entry.agent == "lrta")
+    best = next(standing for standing in score(found) if standing.entry.agent == "lrta")
     assert best.entry.setting == "depth=6"
 
 

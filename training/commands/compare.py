@@ -213,10 +213,10 @@ def _run(plan: "Plan", out: Path, workers: "Workers") -> "tuple[list[Row], list[
 
 
 def _tell(findings: "Findings", files: list[Path], as_json: bool, price: float | None) -> None:
-    from training.leaderboard import leaderboard_table, rank
+    from training.leaderboard import leaderboard_table, score
 
     names = [str(path) for path in files]
-    standings = [] if price is None else rank(findings.rows, price, findings.plan.seed)
+    standings = [] if price is None else score(findings.rows, price, findings.plan.seed)
     if as_json:
         ranked = {"leaderboard": [standing.document() for standing in standings]} if standings else {}
         print_json(findings.document() | ranked | {"files": names})
