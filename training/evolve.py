@@ -72,12 +72,12 @@ class Evolution:
 
     decide: str = "deepen"
     hidden: int = 2
-    generations: int = 30
+    generations: int = 20
     population: int = 12
     sigma: float = 0.3
     pooled: float = 0.5
-    check: int = 5
-    patience: int = 5
+    check: int = 2
+    patience: int = 6
     problems: int = 240
     seed: int = 0
 
@@ -305,7 +305,12 @@ class History:
 
     def keep(self) -> None:
         """Write all of it."""
-        arrays = {name: np.array(getattr(self, name), np.float64) for name in LAYOUT}
+        arrays = {
+            "candidates": np.array(self.candidates),
+            "losses": np.array(self.losses),
+            "centres": np.array(self.centres).reshape(-1, self.candidates[0].shape[1]),  # there may be none yet
+            "merits": np.array(self.merits).reshape(-1, 2),
+        }
         save_archive(self.path, KIND, VERSION, {"key": self.key}, arrays)
 
 

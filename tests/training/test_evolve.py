@@ -133,18 +133,24 @@ class TestEvolution:
         assert len(heard) == 1 + 4
         assert "generation 4 of 4" in heard[-1]
 
-    @pytest.mark.parametrize("decide", ["depth", "deepen"])
-    def test_a_run_that_was_stopped_goes_on_and_ends_as_if_it_had_not(self, decide: str, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(("decide", "last"), [("depth", 3), ("deepen", 1)])
+    def test_a_run_that_was_stopped_goes_on_and_ends_as_if_it_had_not(
+        self, decide: str, last: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         settings = replace(QUICK, decide=decide)
         whole = evolve(school(tmp_path / "whole"), settings, quiet)
 
         def stop(amount: float, text: str) -> None:
-            if "generation 3" in text:
+            if f"generation {last}" in text:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
             evolve(school(tmp_path / "cut"), settings, stop)
+        walked: list[int] = []
+        judge = module.judge_all
+        monkeypatch.setattr(module, "judge_all", lambda *given: walked.append(len(given[0])) or judge(*given))
         again = evolve(school(tmp_path / "cut"), settings, quiet)
+        assert walked.count(QUICK.population) == QUICK.generations - last
         for mine, theirs in zip(whole.layers, again.layers, strict=True):
             np.testing.assert_array_equal(mine[0], theirs[0])
             np.testing.assert_array_equal(mine[1], theirs[1])

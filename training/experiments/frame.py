@@ -15,7 +15,7 @@ from rt_gym.errors import quoted
 from training.compare import Allowance, Contender, Course, Estimate, Plan, Task, enlist_all
 from training.compare.table import Table
 from training.experiments.exams import Exam
-from training.experiments.grounds import Generated, Ground, Sketch
+from training.experiments.grounds import Generated, Ground
 from training.experiments.lessons import Lesson, Upbringing
 
 SIZES = ("smoke", "record", "full")
@@ -94,8 +94,8 @@ class Part:
     max_moves: int = 10_000_000
     lessons: tuple[Lesson | Upbringing, ...] = ()
     exams: tuple[Exam, ...] = ()
-    taught_on: tuple[Ground | Sketch, ...] = ()
-    chosen_on: tuple[Ground | Sketch, ...] = ()
+    taught_on: tuple[Ground, ...] = ()
+    chosen_on: tuple[Ground, ...] = ()
 
     @property
     def taught(self) -> list[str]:
@@ -120,7 +120,7 @@ class Part:
         yield tuple(self._courses(self.chosen_on, size, maps, seed + 2))
 
     def _courses(
-        self, grounds: tuple[Ground | Generated | Sketch, ...], size: str, maps: Path | None, seed: int
+        self, grounds: tuple[Ground | Generated, ...], size: str, maps: Path | None, seed: int
     ) -> Iterator[Course]:
         for number, ground in enumerate(grounds):
             dealt = ground.deal(self.problems[size], number, maps)

@@ -91,32 +91,3 @@ class Generated:
         """Yield as many maps as problems are wanted, each for one of them."""
         for seed in range(problems):
             yield generate(self.family, seed=seed, **self.parameters), 1
-
-
-@dataclass(frozen=True)
-class Sketch:
-    """One generated map for all problems.
-
-    Attributes:
-        family: a key of ``rt_gym.maps.generate.GENERATORS``.
-        seed: which of its maps.
-        parameters: the other arguments of that generator.
-    """
-
-    family: str
-    seed: int
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    scaled = False
-
-    @property
-    def name(self) -> str:
-        """What a page calls it."""
-        return f"{self.family} map, seed {self.seed}"
-
-    def count(self, problems: int) -> int:
-        """Return how many maps so many problems take."""
-        return 1
-
-    def deal(self, problems: int, number: int, maps: Path | None) -> Iterator[tuple[Grid, int]]:
-        """Yield the map with the number of problems to draw on it."""
-        yield generate(self.family, seed=self.seed, **self.parameters), problems

@@ -6,7 +6,6 @@ that comes with the package and of the best hand-made rule, which knows the test
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from training.compare import Allowance, Arena, Entry, Estimate, Score, score_all
 from training.compare.scores import curve_ratios, fixed_curve
@@ -16,18 +15,10 @@ from training.evolve import Evolution
 from training.experiments.dc_f5_learned import DEPTHS, SMALL, TAUGHT_ON, UNSEEN
 from training.experiments.evidence import Evidence, score_table, with_interval
 from training.experiments.frame import Claim, Experiment, Part
-from training.experiments.grounds import Ground, Sketch
+from training.experiments.grounds import Ground
 from training.experiments.lessons import Upbringing
 from training.leaderboard import PRICE, leaderboard_table, score
 
-# Game maps, and generated ones beside them: on six maps alone networks learn too much about these maps.
-FAMILIES: dict[str, dict[str, Any]] = {
-    "terrain": {"width": 128, "height": 128},
-    "caves": {"width": 128, "height": 128, "density": 0.48, "steps": 5},
-    "rooms": {"width": 128, "height": 128, "room": 7, "doors": 0.5},
-    "maze-holes": {"size": 127, "holes": 400},
-}
-GROWN_ON = (*TAUGHT_ON, *(Sketch(family, seed, parts) for family, parts in FAMILIES.items() for seed in (1, 2)))
 CHOSEN_ON = (
     Ground("bg512/AR0411SR", SMALL, SMALL, scaled=True),
     Ground("dao/den520d", 256, 257),
@@ -125,7 +116,7 @@ EXPERIMENT = Experiment(
             optimal=(90, 100),
             max_moves=1_000_000,
             lessons=LESSONS,
-            taught_on=GROWN_ON,
+            taught_on=TAUGHT_ON,
             chosen_on=CHOSEN_ON,
         ),
     ),
