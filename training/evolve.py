@@ -5,9 +5,8 @@ N. Hansen, A. Ostermeier, "Completely Derandomized Self-Adaptation in Evolution 
 than a whole episode is judged.
 
 A candidate walks every training problem. Its merit is the mean of the logarithms of both ratios (``training.compare``):
-how many times its expansions LRTA* of fixed depths needs for its suboptimality, by the mean and the pooled meter. Its
-runs are capped at the longest run of the fixed depths, none of which is cut. A candidate with a cut run is void: what a
-cut run cost so far would look cheap. All candidates meet the same problems.
+how many times its expansions LRTA* of fixed depths needs for its suboptimality, by the mean and the pooled meter. All
+candidates meet the same problems; one with a cut run is void.
 
 The network of a candidate has one layer of a few hidden units and a number y behind it. To deepen or to act is a
 matter of its sign. A depth is the one whose logarithm is nearest to y, which is the largest of the outputs
@@ -15,29 +14,25 @@ matter of its sign. A depth is the one whose logarithm is nearest to y, which is
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
 from hashlib import sha256
 from math import inf, log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import cma
 import numpy as np
-from numpy.typing import NDArray
 
-import agents
 from agents.network import DECISIONS, Network
 from agents.policy_lrta import PolicyLRTA
-from rt_gym import InputError, Problem, World
+from rt_gym import InputError, World
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import quoted, whole
-from rt_gym.grid import h0
-from training.compare import Course, Plan, Task, Workers, run_plan, score_all
+from training.compare import Course, Workers
 from training.compare.sources import source_stamp
-from training.compare.stats import ratio
-from training.depth import MAX_MOVES, School, Told, fixed_depths
+from training.compare.stats import Floats
+from training.depth import School, Told
+from training.exam import Exam, judge_all, problems_of, select, set_exam
 
 KIND, VERSION = "evolution", 1
 LAYOUT = {
@@ -48,8 +43,6 @@ LAYOUT = {
 }
 _EVERY, _STATES = 4, 100  # of which problems, and how many states of each, inputs are standardised by
 VOID = 1e3  # the loss of a candidate with a cut run
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -100,97 +93,6 @@ class Evolution:
     def merit(self, ratios: tuple[float, float]) -> float:
         """Return what the logarithms of both ratios are worth together."""
         return -inf if ratios[0] == -inf else (1 - self.pooled) * ratios[0] + self.pooled * ratios[1]
-
-
-class Exam(NamedTuple):
-    """Problems, and what LRTA* of fixed depths reaches there.
-
-    Attributes:
-        courses: the maps and problems.
-        quality: float64[1, depths], the mean suboptimality of each depth.
-        work: float64[2, 1, depths], its expansions per move, mean and pooled.
-        cap: the moves of the longest run.
-    """
-
-    courses: tuple[Course, ...]
-    quality: Floats
-    work: Floats
-    cap: int
-
-    def merits(self, marks: "Marks | None") -> tuple[float, float]:
-        """Return the logarithms of both ratios; of a candidate with a cut run nothing is known but that it failed."""
-        if marks is None:
-            return -inf, -inf
-        own = np.array([marks.quality])
-        mean, pooled = (
-            float(np.log(ratio(curve, self.quality, np.array([work]), own)[0]))
-            for curve, work in zip(self.work, marks[1:], strict=True)
-        )
-        return mean, pooled
-
-
-class Marks(NamedTuple):
-    """What a candidate reaches: mean suboptimality, and expansions per move by both meters."""
-
-    quality: float
-    mean: float
-    pooled: float
-
-
-def set_exam(courses: tuple[Course, ...], workers: Workers, folder: Path) -> Exam:
-    """Let LRTA* of fixed depths walk all problems.
-
-    Raises:
-        InputError: if one of its runs is cut, which would leave nothing to compare with.
-    """
-    rows, _ = run_plan(Plan(tuple(fixed_depths()), courses, max_moves=MAX_MOVES), folder, workers)
-    scores = score_all(rows)
-    if any(score.quality is None for score in scores):
-        raise InputError(f"LRTA* of a fixed depth does not reach every goal within {MAX_MOVES} moves on these maps")
-    quality = np.array([[score.quality.value for score in scores if score.quality]])
-    work = np.array([[[s.expansions_mean.value for s in scores]], [[s.expansions_pooled.value for s in scores]]])
-    return Exam(courses, quality, work, max(row.result.moves for row in rows))
-
-
-@dataclass(frozen=True)
-class Walk:
-    """One candidate on all problems of some courses."""
-
-    number: int
-    network: Network
-    courses: tuple[Course, ...]
-    cap: int
-
-    @property
-    def key(self) -> str:
-        """What its marks are known by."""
-        return str(self.number)
-
-
-def walk(job: Walk) -> Marks | None:
-    """Return the marks of a candidate, None as soon as a run is cut."""
-    agent, marks = PolicyLRTA(job.network), []
-    for problem in _problems(job.courses):
-        run = agents.run(agent, problem, max_moves=job.cap, clock=False)
-        if not run.solved:
-            return None
-        marks.append((run.suboptimality, run.expansions_per_move, run.expansions, run.moves))
-    quality, mean, expansions, moves = np.array(marks).T
-    return Marks(float(quality.mean()), float(mean.mean()), float(expansions.sum() / moves.sum()))
-
-
-@lru_cache(maxsize=4)
-def _problems(courses: tuple[Course, ...]) -> list[Problem]:
-    """Return all problems; in a worker process the tables of their maps are made once."""
-    return [course.problem(task) for course in courses for task in course.tasks]
-
-
-def judge_all(networks: Sequence[Network], exam: Exam, workers: Workers) -> list[tuple[float, float]]:
-    """Return the logarithms of both ratios for every network."""
-    jobs = [Walk(number, network, exam.courses, exam.cap) for number, network in enumerate(networks)]
-    with closing(workers.run(jobs, walk)) as finished:
-        marks = dict(finished)
-    return [exam.merits(marks[job.key]) for job in jobs]
 
 
 @dataclass(frozen=True)
@@ -260,7 +162,7 @@ class Breed:
     def standardised(self, courses: tuple[Course, ...]) -> "Breed":
         """Return the same for inputs of mean 0 and scale 1 in the states that the rule visits on some courses."""
         agent, rows = PolicyLRTA(self.network(self.start())), []
-        for problem in _problems(courses)[::_EVERY]:
+        for problem in problems_of(courses)[::_EVERY]:
             world = World(problem)
             agent.reset(world.view)
             for _ in range(_STATES):
@@ -347,25 +249,6 @@ def evolve(school: School, settings: Evolution, told: Told) -> Network:
     if not history.merits or history.merits[best][0] == -inf:
         raise InputError("no network reached every goal of the validation maps as fast as the slowest fixed depth")
     return breed.network(history.centres[best], _about(school, settings, history, best))
-
-
-def select(courses: tuple[Course, ...], problems: int) -> tuple[Course, ...]:
-    """Return courses with at most so many problems in all, of every map the same share.
-
-    The one half are the hardest of a map, by how many times the optimal cost is what the heuristic promises; the other
-    half are the first of the rest. Most problems that are drawn at random are easy, and teach nothing.
-    """
-    share = max(1, problems // len(courses))
-    return tuple(replace(course, tasks=tuple(_selected(course, share))) for course in courses)
-
-
-def _selected(course: Course, count: int) -> list[Task]:
-    grid = course.grid
-    promised = [h0(grid.terrain, grid.cell(task.start), grid.cell(task.goal)) for task in course.tasks]
-    misled = [task.optimal_cost / max(1, low) for task, low in zip(course.tasks, promised, strict=True)]
-    hard = np.argsort(misled, kind="stable")[::-1][: count // 2].tolist()
-    rest = [k for k in range(len(course.tasks)) if k not in hard]
-    return [course.tasks[k] for k in sorted(hard + rest[: count - len(hard)])]
 
 
 def _centres(breed: Breed, settings: Evolution, exam: Exam, workers: Workers, history: History) -> Iterator[Floats]:

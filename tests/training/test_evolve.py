@@ -14,10 +14,12 @@ from agents.network import Network
 from reference.plain_grid import h0
 from rt_gym import InputError
 from training import evolve as module
+from training import exam as exams
 from training.collect import Logging
 from training.compare import Course, Draw, Workers, find_courses, score_all
 from training.depth import School, fixed_depths
-from training.evolve import Breed, Evolution, Walk, evolve, judge_all, select, set_exam, walk
+from training.evolve import Breed, Evolution, evolve
+from training.exam import Walk, judge_all, select, set_exam, walk
 
 HERE = Workers(jobs=1)
 QUICK = Evolution(generations=4, population=4, check=2, problems=6)
@@ -75,7 +77,7 @@ class TestMerits:
         assert Evolution().merit(exam.merits(None)) == -np.inf
 
     def test_fixed_depths_that_are_cut_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "MAX_MOVES", 30)
+        monkeypatch.setattr(exams, "MAX_MOVES", 30)
         with pytest.raises(InputError, match="does not reach every goal within 30 moves"):
             set_exam(courses(), HERE, tmp_path)
 
@@ -157,7 +159,7 @@ class TestEvolution:
 
     def test_what_is_known_is_not_walked_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         first = evolve(school(tmp_path), QUICK, quiet)
-        monkeypatch.setattr(module, "walk", None)
+        monkeypatch.setattr(exams, "walk", None)
         assert evolve(school(tmp_path), QUICK, quiet).about == first.about
 
     def test_another_seed_evolves_another_network_and_the_same_the_same(self, tmp_path: Path) -> None:
