@@ -183,8 +183,8 @@ class SubgoalLRTA(Seeker):
         first: which node is pursued first, the ``"nearest"`` or ``"sub"``, the one that the start belongs to.
         switch: whether ``"any"`` node that is met changes the goal, or only one that is ``"progress"``.
         step: ``"lrta"``, ``"lss-lrta"`` or ``"lrta-k"``.
-        lookahead: how many states LSS-LRTA* expands.
-        k: how many states LRTA*(k) may update per move.
+        lookahead: how many states LSS-LRTA* expands, 10 unless given; k: how many states LRTA*(k) may update per move,
+            10 unless given. Other steps take neither.
         tie: ``"first"`` or ``"random"``.
     """
 
@@ -194,8 +194,8 @@ class SubgoalLRTA(Seeker):
         first: str = "nearest",
         switch: str = "any",
         step: str = "lrta",
-        lookahead: int = 10,
-        k: int = 10,
+        lookahead: int | None = None,
+        k: int | None = None,
         tie: str = "first",
     ) -> None:
         super().__init__(tie)
@@ -206,7 +206,11 @@ class SubgoalLRTA(Seeker):
         if step not in KERNELS:
             raise InputError(f'step must be "lrta", "lss-lrta" or "lrta-k", not {quoted(step)}')
         self.trees, self.first, self.switch, self.step = trees, first, switch, step
-        self.lookahead, self.k = whole("lookahead", lookahead, 1, MAX_CELLS), whole("k", k, 1)
+        for name, value, owner in (("lookahead", lookahead, "lss-lrta"), ("k", k, "lrta-k")):
+            if value is not None and step != owner:
+                raise InputError(f'{name} must be None unless step is "{owner}"')
+        self.lookahead = whole("lookahead", 10 if lookahead is None else lookahead, 1, MAX_CELLS)
+        self.k = whole("k", 10 if k is None else k, 1)
         self.run_kernel, self.decide_kernel = KERNELS[step]
         self.precompute_seconds = 0.0
         self._loaded: Trees | None = None
@@ -214,8 +218,8 @@ class SubgoalLRTA(Seeker):
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
-        """Return the largest settings of all steps whose bounds fit."""
-        return LSSLRTA.fit(limit, count) | LRTAK.fit(limit, count)
+        """Return nothing: a step of LRTA* expands one state and reads no other. The meter cuts LSS-LRTA* short."""
+        return {}
 
     @property
     def bound(self) -> int:
@@ -241,7 +245,8 @@ class SubgoalLRTA(Seeker):
         rises = {"lrta": 1, "lss-lrta": self.lookahead, "lrta-k": self.k}[self.step]
         state = np.zeros(GUARDED + 1, np.int64)
         state[PROGRESS], state[RISES] = self.switch == "progress", min(rises, cells)
-        grow_tree(view.terrain, make_nursery(cells), view.goal_cell)  # compiles: that is no part of the trees' time
+        self._nursery = make_nursery(cells)
+        grow_tree(view.terrain, self._nursery, view.goal_cell)  # compiles: that is no part of the trees' time
         return SubgoalMemory(
             step=steps[self.step].make_memory(view)._replace(h=make_goal_values()),
             pursued=np.zeros(1, np.int64),
@@ -274,7 +279,7 @@ class SubgoalLRTA(Seeker):
         key = grid.digest, view.goal_cell
         if key not in self._grown:
             began = time.perf_counter()
-            tree = grow(view.terrain, make_nursery(view.terrain.mask.size), view.goal_cell, self.first)
+            tree = grow(view.terrain, self._nursery, view.goal_cell, self.first)
             self.precompute_seconds = time.perf_counter() - began
             self._grown = {**(self._grown if len(self._grown) < MOST_KEPT else {}), key: tree}
         return self._grown[key]

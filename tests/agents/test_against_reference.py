@@ -119,14 +119,17 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
         }
     ),
     "dstar-lite": st.fixed_dictionaries({"queue": st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])}),
-    "subgoal-lrta": st.fixed_dictionaries(
-        {
-            "first": st.sampled_from(["nearest", "sub"]),
-            "switch": st.sampled_from(["any", "progress"]),
-            "step": st.sampled_from(["lrta", "lrta", "lss-lrta", "lrta-k"]),
-            "lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80)),
-            "k": st.integers(1, 12),
-        }
+    "subgoal-lrta": st.builds(
+        lambda step, first, switch: {**step, "first": first, "switch": switch},
+        st.one_of(
+            st.just({"step": "lrta"}),
+            st.fixed_dictionaries(
+                {"step": st.just("lss-lrta"), "lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80))}
+            ),
+            st.fixed_dictionaries({"step": st.just("lrta-k"), "k": st.integers(1, 12)}),
+        ),
+        st.sampled_from(["nearest", "sub"]),
+        st.sampled_from(["any", "progress"]),
     ),
     "classifier-lrta": st.fixed_dictionaries(
         {

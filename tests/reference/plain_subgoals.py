@@ -153,8 +153,8 @@ def run(
     first: str = "nearest",
     switch: str = "any",
     step: str = "lrta",
-    lookahead: int = 10,
-    k: int = 10,
+    lookahead: int | None = None,
+    k: int | None = None,
     vision: int | None = None,
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,
@@ -164,7 +164,7 @@ def run(
     world = World(grid, start, vision, changes, after.believed if after else None)
     if after is None:
         tree, patience = grow(world.believed, goal), len(world.believed.free)
-        agent = Agent(grid, goal, tree, patience, first, switch, step, lookahead, k)
+        agent = Agent(grid, goal, tree, patience, first, switch, step, lookahead or 10, k or 10)
     else:
         agent = after.memory
     agent.begin()

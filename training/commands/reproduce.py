@@ -102,7 +102,8 @@ def _conduct(experiment: "Experiment", size: str, maps: Path | None, out: Path, 
     ]
     found = [_run(experiment, plan, out, workers) for plan in plans]
     marks = [{one.name: one.quality for one in own if one.quality is not None} for own in taught]
-    evidence = [Evidence(rows, timings, own) for (rows, timings), own in zip(found, marks, strict=True)]
+    grids = [{course.name: course.grid for course in plan.courses} for plan in plans]
+    evidence = [Evidence(*runs, *known) for runs, *known in zip(found, marks, grids, strict=True)]
     document = describe(experiment, plans, evidence, size, maps is not None)
     settings = {"parts": [plan.document() for plan in plans], "found": document}
     write_tables(home, settings, *([entry for each in column for entry in each] for column in zip(*found, strict=True)))

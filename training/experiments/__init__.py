@@ -21,6 +21,7 @@ _TABLE = {
     "dl-t1": "dl_t1",
     "dl-f2": "dl_f2",
     "sg-f2": "sg_f2",
+    "sg-pre": "sg_pre",
     "sg-knn": "sg_knn",
     "dc-f5": "dc_f5",
     "dc-f5-learned": "dc_f5_learned",

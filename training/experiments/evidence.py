@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from rt_gym import Grid
 from training.compare import Estimate, Row, Score, Timing, score_all
 from training.compare.stats import Floats, estimate, resampled_sums
 from training.compare.table import Table, digits, interval
@@ -24,13 +25,18 @@ class Evidence:
         rows: the runs.
         timings: how long each of them took.
         marks: what was found in every exam, by its name.
+        grids: the maps, by their names.
     """
 
     def __init__(
-        self, rows: Sequence[Row], timings: Sequence[Timing], marks: Mapping[str, Quality] | None = None
+        self,
+        rows: Sequence[Row],
+        timings: Sequence[Timing],
+        marks: Mapping[str, Quality] | None = None,
+        grids: Mapping[str, Grid] | None = None,
     ) -> None:
         self.rows = rows
-        self.marks = marks or {}
+        self.marks, self.grids = marks or {}, grids or {}
         self._runs: dict[tuple[str, str], list[tuple[Row, Timing]]] = {}
         for row, timing in zip(rows, timings, strict=True):
             self._runs.setdefault((row.entry.label, row.entry.budget), []).append((row, timing))

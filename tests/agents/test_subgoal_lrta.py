@@ -1,0 +1,183 @@
+"""LRTA* with subgoals: which tree it takes, what it is without one, and what keeps a tree from trapping it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agents
+from agents.subgoals import build_trees
+from reference import plain_grid, plain_subgoals
+from reference.plain_oracle import problems, random_problem
+from reference.small_maps import HOOK, HORSESHOE, drawn
+from rt_gym import Change, Grid, InputError, Problem, World, sample_problems
+from rt_gym.search.values import learned_towards, make_goal_values
+
+RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "cost": "octile"}]
+TWINS = [("lrta", {"depth": 1}), ("lss-lrta", {"lookahead": 7}), ("lrta-k", {"k": 7})]
+
+
+def some_problems(seed: int, count: int, side: int, vision: int | None = None, **rules: Any) -> list[Problem]:
+    rng = np.random.default_rng(seed)
+    drawn_ = (random_problem(rng, side, density=float(rng.uniform(0.1, 0.4)), **rules) for _ in range(count))
+    return [Problem(*problem, vision=vision) for problem in drawn_]
+
+
+class TestEqualities:
+    @pytest.mark.plain
+    @pytest.mark.parametrize("rules", RULES, ids=str)
+    @pytest.mark.parametrize(("step", "given"), TWINS)
+    def test_with_an_empty_tree_it_is_its_step_move_for_move(
+        self, step: str, given: dict[str, Any], rules: dict[str, Any]
+    ) -> None:
+        # In fog nothing is known to be blocked when the tree grows, but what is seen from the start.
+        empty = 0
+        for problem in some_problems(1, 25, 10, vision=1, **rules):
+            mine = {} if step == "lrta" else given
+            agent = agents.make("subgoal-lrta", step=step, **mine)
+            runs = [agents.run(agent, problem, trials=3), agents.run(step, problem, trials=3, **given)]
+            if agent.memory.state[0] > 1:
+                continue
+            empty += 1
+            assert [t.path.tolist() for t in runs[0].trials] == [t.path.tolist() for t in runs[1].trials]
+            counts = [(r.expansions, r.scans, r.learning_ops, r.h_updates, r.memory) for r in runs]
+            assert counts[0] == counts[1]
+        assert empty > 5
+
+    @given(problem=problems(max_side=10), step=st.sampled_from(["lrta", "lss-lrta", "lrta-k"]))
+    @settings(max_examples=60)
+    def test_values_towards_every_goal_are_those_of_the_plain_reading(self, problem: Any, step: str) -> None:
+        grid, start, goal = problem
+        plain = plain_subgoals.run(grid, start, goal, step=step).memory
+        agent = agents.make("subgoal-lrta", step=step)
+        agents.run(agent, Problem(grid, start, goal))
+        learned = 0
+        for pursued, h in plain.h.items():
+            first = plain_grid.initial_heuristic(grid, pursued)
+            rose = {cell: value for cell, value in h.items() if value != first[cell]}
+            cells, values = learned_towards(agent.memory.values, grid.cell(pursued))
+            assert {grid.position(int(c)): int(v) for c, v in zip(cells, values, strict=True)} == rose
+            learned += len(rose)
+        assert agent.count_learned() == learned
+
+    def test_a_table_that_must_grow_changes_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        grid = drawn(*["." * 30] * 14, "." + "#" * 29, *["." * 30] * 3)
+        problem = Problem(grid, (20, 10), (29, 17), vision=1)
+        for step in ("lrta", "lss-lrta", "lrta-k"):
+            given: dict[str, Any] = {"step": step} | {"lss-lrta": {"lookahead": 200}, "lrta-k": {"k": 200}}.get(
+                step, {}
+            )
+            expected = agents.run("subgoal-lrta", problem, **given)
+            with monkeypatch.context() as small:
+                small.setattr("agents.subgoal_lrta.make_goal_values", lambda: make_goal_values(128))
+                agent = agents.make("subgoal-lrta", **given)
+                run = agents.run(agent, problem)
+            assert run.path.tolist() == expected.path.tolist()
+            assert (run.memory, run.scans) == (expected.memory, expected.scans)
+            assert agent.memory.values.cells.size > 128
+
+
+class TestTrees:
+    @pytest.mark.parametrize("first", ["nearest", "sub"])
+    def test_trees_that_are_given_lead_the_way_of_trees_that_are_grown(self, first: str, tmp_path: Path) -> None:
+        grid = max((problem.grid for problem in some_problems(3, 9, 24)), key=lambda grid: grid.free_cells)
+        trees = build_trees(grid, None, "sub")
+        trees.save(tmp_path / "trees.npz")
+        givens = [agents.make("subgoal-lrta", trees=t, first=first) for t in (trees, str(tmp_path / "trees.npz"))]
+        grown = agents.make("subgoal-lrta", first=first)
+        for problem in sample_problems(grid, 10, low=5.0):
+            paths = [agents.run(agent, problem).path.tolist() for agent in (grown, *givens)]
+            assert paths[0] == paths[1] == paths[2]
+
+    def test_growing_is_precomputation_once(self) -> None:
+        agent = agents.make("subgoal-lrta")
+        runs = [agents.run(agent, HORSESHOE), agents.run(agent, HORSESHOE), agents.run(agent, HOOK)]
+        assert [run.precompute_seconds > 0 for run in runs] == [True, False, True]
+        given = agents.run("subgoal-lrta", HOOK, trees=build_trees(HOOK.grid))
+        assert given.precompute_seconds == 0
+
+    def test_what_the_trees_do_not_hold_is_refused(self) -> None:
+        trees = build_trees(HOOK.grid, [(0, 0)])
+        with pytest.raises(InputError, match=r"trees must have one for the goal \(3, 0\)"):
+            agents.run("subgoal-lrta", HOOK, trees=trees)
+        with pytest.raises(InputError, match='trees must keep Sub of every state for first="sub"'):
+            agents.run("subgoal-lrta", HOOK, trees=build_trees(HOOK.grid), first="sub")
+        with pytest.raises(InputError, match="belong to another map"):
+            agents.run("subgoal-lrta", HORSESHOE, trees=trees)
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            {"first": "last"},
+            {"switch": "never"},
+            {"step": "rta"},
+            {"lookahead": 0},
+            {"k": 0},
+            {"step": None},
+            {"k": 1.5},
+        ],
+        ids=str,
+    )
+    def test_parameters_out_of_range_are_refused(self, bad: dict[str, Any]) -> None:
+        with pytest.raises(InputError, match=f"{next(iter(bad))} must be"):
+            agents.make("subgoal-lrta", **bad)
+
+    def test_the_layer_of_subgoals_is_the_way_up_the_tree(self) -> None:
+        spiral = drawn(".....", ".###.", ".#.#.", "...#.", connectivity=4)
+        agent, world = agents.make("subgoal-lrta"), World(Problem(spiral, (2, 2), (4, 3)))
+        agent.reset(world.view)
+        assert agent.layers()["subgoals"].shape == (0, 2)
+        world.step(agent.act())
+        assert agent.layers()["subgoals"].tolist() == [[2, 3], [0, 0]]
+        world.step(agent.act())
+        assert agent.layers()["subgoals"].tolist() == [[0, 0]]
+
+
+class TestChanges:
+    # A room in a hook, and two bridges over a river; the tree leads over the nearer one.
+    RIVER = drawn(
+        "..........",
+        ".########.",
+        ".#......#.",
+        ".....#....",
+        "##.####.##",
+        "##.####.##",
+        "..........",
+        "..........",
+    )
+
+    @pytest.mark.parametrize("settings", [{}, {"first": "sub"}, {"switch": "progress"}, {"step": "lss-lrta"}], ids=str)
+    def test_a_bridge_that_falls_on_the_way_does_not_keep_it_from_arriving(self, settings: dict[str, Any]) -> None:
+        rng = np.random.default_rng(4)
+        for fallen in ((2, 4), (7, 4), (2, 5), (7, 5)):
+            for when in range(1, 9):
+                start, goal = (int(rng.integers(10)), 0), (int(rng.integers(10)), 7)
+                problem = Problem(self.RIVER, start, goal, changes=[Change(when, fallen, False)])
+                run = agents.run("subgoal-lrta", problem, max_moves=5000, **settings)
+                assert run.solved
+
+    @pytest.mark.parametrize("vision", [None, 1])
+    @pytest.mark.parametrize("switch", ["any", "progress"])
+    def test_random_maps_that_change_are_crossed_where_a_way_is_left(self, vision: int | None, switch: str) -> None:
+        guarded = 0
+        rng = np.random.default_rng(6)
+        agent = agents.make("subgoal-lrta", switch=switch)
+        for problem in some_problems(7, 60, 12):
+            cells = [cell for cell in plain_grid.cells(problem.grid) if cell not in (problem.start, problem.goal)]
+            picks = rng.choice(len(cells), min(6, len(cells)), replace=False)
+            changes = [Change(int(rng.integers(1, 6)), cells[pick], False) for pick in picks]
+            closed = np.array(problem.grid.passable)
+            for change in changes:
+                closed[change.position[1], change.position[0]] = False
+            after = Grid(closed, problem.grid.connectivity, problem.grid.cost, problem.grid.corner)
+            run = agents.run(
+                agent, Problem(problem.grid, problem.start, problem.goal, vision, changes), max_moves=50_000
+            )
+            where = run.path[min(6, len(run.path) - 1)]
+            if after.labels[after.cell(where)] == after.labels[after.cell(problem.goal)] != 0:
+                assert run.solved
+            guarded += agent.guarded
+        assert guarded > 0 or vision is not None
