@@ -23,7 +23,7 @@ Ours:
 """
 
 import time
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,6 +187,8 @@ class SubgoalLRTA(Seeker):
             10 unless given. Other steps take neither.
         tie: ``"first"`` or ``"random"``.
     """
+
+    precomputes: ClassVar[bool] = True
 
     def __init__(
         self,

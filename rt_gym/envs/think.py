@@ -24,7 +24,7 @@ def step_kernel(
     real, when, where, opens, schedule,
     mask, free, known, xy, offset, cost, metric, rule,
     meter, tally, plan, path, log, changed, clock,
-    values, seat, cell, g, h, f, minus_g, parent, via, role, item, at, rank, random, counts,
+    values, seat, cell, g, h, f, minus_g, parent, via, role, unlooked, item, at, rank, random, counts,
     no_tie, size, first, behind, trail, raised, steps, state,
     lengths, scale, reward,
     t, action, unit, out,
@@ -35,7 +35,7 @@ def step_kernel(
     trip = Trip(meter, tally, plan, path, log, changed, clock)
     mind = Mind(
         values,
-        Space(seat, cell, g, h, f, minus_g, parent, via, role, item, at, rank, random, counts),
+        Space(seat, cell, g, h, f, minus_g, parent, via, role, unlooked, item, at, rank, random, counts),
         no_tie, size, first, behind, Track(trail, raised, steps), state,
     )  # fmt: skip
     told = step_thinking(truth, terrain, trip, mind, Terms(lengths, scale, reward), t, action, unit, out)

@@ -74,7 +74,8 @@ def mind_of(minds, lane, i):
         minds.h[i],
         Space(
             space.seat[i], space.cell[i], space.g[i], space.h[i], space.f[i], space.minus_g[i], space.parent[i],
-            space.via[i], space.role[i], space.item[i], space.at[i], space.rank[lane], space.random, space.state[i],
+            space.via[i], space.role[i], space.behind, space.item[i], space.at[i], space.rank[lane], space.random,
+            space.state[i],
         ),
         minds.no_tie, minds.size[i], minds.first[i], minds.behind[lane],
         Track(track.cells[i], track.raised[i], track.state[i]), minds.state[i],

@@ -191,6 +191,7 @@ def make_mind(settings: ThinkSettings, cells: int, rows: tuple[int, ...] = (), l
             parent=room(np.int32),
             via=room(np.uint8),
             role=room(np.uint8),
+            behind=np.empty(0, np.uint8),  # a lookahead's, not an A*'s
             item=room(np.int32),
             at=room(np.int32),
             rank=rank,

@@ -43,7 +43,7 @@ class TestEqualities:
                 continue
             empty += 1
             assert [t.path.tolist() for t in runs[0].trials] == [t.path.tolist() for t in runs[1].trials]
-            counts = [(r.expansions, r.scans, r.learning_ops, r.h_updates, r.memory) for r in runs]
+            counts = [(r.expansions, r.scans, r.learning_ops, r.h_updates) for r in runs]
             assert counts[0] == counts[1]
         assert empty > 5
 
