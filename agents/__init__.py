@@ -37,6 +37,7 @@ _TABLE = {
     "lrta-ls-kd": ("lrta_ls_kd", "LRTALSKD"),
     "lrts": ("lrts", "LRTS"),
     "p-lrta": ("p_lrta", "PLRTA"),
+    "pr-lrts": ("pr_lrts", "PRLRTS"),
     "tba": ("tba", "TBA"),
     "dstar-lite": ("dstar_lite", "DStarLite"),
     "knn-lrta": ("knn_lrta", "KNNLRTA"),

@@ -94,20 +94,32 @@ def go_back(terrain, trip, memory, s):
 
 
 @kernel
-def go_forward(terrain, trip, memory):
-    """Make this place a station and commit to the cheapest path to the best state of the last layer."""
+def mark_station(memory):
+    """Make this place, from where the agent goes forward, a station; without a quota it will never go back."""
     state = memory.state
     if memory.quota[0] != UNLIMITED:
         memory.stations[state[STATIONS]] = state[STEPS]
         state[STATIONS] += 1
         state[HEADING] = FORWARD
-    return trace_best(terrain, memory.space, trip.plan)
+
+
+@kernel
+def too_much(memory, change):
+    """Add to what was learned, and say whether it is beyond the quota."""
+    state, quota = memory.state, memory.quota[0]
+    if quota == UNLIMITED:
+        return False
+    state[LEARNED] += change
+    if state[LEARNED] <= quota:
+        return False
+    state[LEARNED] = quota
+    return True
 
 
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Learn, then commit to the way forward or, after a change beyond the quota, back."""
-    h, space, state, quota = memory.h, memory.space, memory.state, memory.quota[0]
+    h, space = memory.h, memory.space
     extend_trail(trip, memory)
     count = look_by_layers(terrain, trip, memory.prices, space, memory.layers, h, s, t, memory.depth[0])
     if count == CUT:
@@ -117,12 +129,12 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(NO_PATH)
     change, moves = max(value - h[s], np.int64(0)), np.int64(0)
     raise_h(trip, h, s, value)
-    if quota != UNLIMITED:
-        state[LEARNED] += change
-        if state[LEARNED] > quota:
-            state[LEARNED] = quota
-            moves = go_back(terrain, trip, memory, s)
-    return moves if moves > 0 else go_forward(terrain, trip, memory)
+    if too_much(memory, change):
+        moves = go_back(terrain, trip, memory, s)
+    if moves > 0:
+        return moves
+    mark_station(memory)
+    return trace_best(terrain, space, trip.plan)
 
 
 run, decide = bind(trial_loop, plan), bind(decision, plan)

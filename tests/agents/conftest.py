@@ -44,6 +44,12 @@ SETTINGS: dict[str, list[Settings]] = {
         {"k": 6, "d": 4, "lookahead": "static", "control": "several"},
     ],
     "lrts": [{"depth": 1}, {"depth": 3}, {"depth": 2, "gamma": 0.3, "quota": 4}, {"depth": 3, "quota": 0}],
+    "pr-lrts": [
+        {"level": 0, "depth": 2},
+        {"level": 1, "depth": 3, "quota": 4},
+        {"level": 2, "depth": 2, "gamma": 0.4, "refine": "path", "control": "dynamic"},
+        {"level": 1, "depth": 1, "abstraction": "tiles"},
+    ],
     "p-lrta": [{"queue": 0}, {"queue": 3}, {"queue": 40}],
     "tba": [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
     "dstar-lite": [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be

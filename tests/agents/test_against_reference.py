@@ -31,6 +31,7 @@ from reference import (
     plain_network,
     plain_p_lrta,
     plain_pdb,
+    plain_pr_lrts,
     plain_rta,
     plain_rtaa,
     plain_subgoals,
@@ -60,6 +61,7 @@ REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "lrta-ls-kd": plain_lrta_ls.run_kd,
     "lrts": plain_lrts.run,
     "p-lrta": plain_p_lrta.run,
+    "pr-lrts": plain_pr_lrts.run,
     "tba": plain_tba.run,
     "dstar-lite": plain_dstar_lite.run,
     "knn-lrta": plain_knn.run,
@@ -105,6 +107,17 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
             "depth": st.integers(1, 5),
             "gamma": st.sampled_from([1.0, 0.7, 0.5, 0.2, 0.01]),
             "quota": st.sampled_from([None, 0, 1, 2.5, 8, 30]),
+        }
+    ),
+    "pr-lrts": st.fixed_dictionaries(
+        {
+            "level": st.integers(0, 3),
+            "depth": st.integers(1, 4),
+            "gamma": st.sampled_from([1.0, 0.6, 0.2]),
+            "quota": st.sampled_from([None, 0, 3, 20]),
+            "refine": st.sampled_from(["first", "path"]),
+            "abstraction": st.sampled_from(["clique", "tiles"]),
+            "control": st.sampled_from(["fixed", "dynamic"]),
         }
     ),
     "p-lrta": st.fixed_dictionaries({"queue": st.one_of(st.integers(0, 6), st.integers(7, 60))}),
@@ -165,7 +178,8 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
 
 # Ids that may read a state again without expanding it, when a longer way turns out to be the cheaper one. That is no
 # part of the paper and hence of the reference; the counting map below recounts it.
-READS_AGAIN = {"lrta", "rta", "lrts", "classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta", "pdb-lrta"}
+READS_AGAIN = {"lrta", "rta", "lrts", "pr-lrts", "pdb-lrta"}
+READS_AGAIN |= {"classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta"}
 
 # Ids that may raise a value several times in one plan; the reference notes once how far it rose.
 RAISES_AGAIN = {"lrta-k", "lrta-ls-kd", "p-lrta", "subgoal-lrta"}

@@ -1,0 +1,458 @@
+"""PR LRTS: LRTS among regions of the map, its steps refined to paths by A*.
+
+V. Bulitko, N. Sturtevant, M. Kazakevich, "Speeding Up Learning in Real-Time Search via Automatic State Abstraction",
+AAAI 2005; V. Bulitko, N. Sturtevant, J. Lu, T. Yau, "Graph Abstraction in Real-Time Heuristic Search", Journal of
+Artificial Intelligence Research 30, 2007. Known to us from the outlines in V. Bulitko et al., "Dynamic Control in
+Path-Planning with Real-Time Heuristic Search", ICAPS 2007, and Y. Björnsson et al., "TBA*: Time-Bounded A*", IJCAI
+2009.
+
+Readings:
+- Regions are those of ``rt_gym.abstraction``. A step between regions costs the distance of their centroids, and so is
+  the heuristic: both by the rule of the moves, rounded to an exact cost. gamma, the quota and the order of ties are
+  those of LRTS. The neighbours of a region are read in the order of directions, by which of the eight their centroid
+  lies nearest to, then by number; so that level 0 is LRTS with one move per plan, move for move.
+- ``refine="first"``, as in TBA*'s paper, turns the first step of the way to the best region into a path: A* from the
+  agent to the nearest cell of the next region, within the two regions. ``"path"``, as in the article of 2007, turns the
+  whole way into one, within all its regions. In the goal's region A* leads to the goal. See ``rt_gym.search.corridor``.
+- LRTS is complete because it goes all the way to the best state. After one step it may change its mind, and with more
+  than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned since
+  anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
+- Expansions are those among regions and those of A*, on the move that plans. A lookahead that the meter refuses to go
+  on with ends with its last complete layer; A* that is refused goes on at the next move, and the agent stands still.
+- ``control="dynamic"`` is the control of depth that the first of the two papers above names as work to come. Of its
+  two mechanisms we read the pattern database, with the global goal: the depth of every lookahead is the smallest one
+  that, before anything is learned, takes a step on a shortest way among the regions to the goal's region. It is at most
+  ``depth``. The depths of all regions towards that of the goal are found at reset, as part of the preparation.
+- The regions are those of the map as it was believed at reset. Where the map has changed, A* may find no way within the
+  corridor. Guard, ours: a way of several regions is tried by its first step alone; a step that cannot be refined is
+  closed for the rest of the trial, and another chosen at once. Where no step is left, in the goal's region without a
+  way to the goal, and in a region where the agent has planned ``PATIENCE`` times since a step was first closed, it goes
+  on as LRTA* on the cells for the rest of the trial, which is complete. What opens is not noticed before that.
+"""
+
+import time
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import bind, count_learned, decision, trial_loop
+from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
+from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
+from rt_gym.abstraction.regions import centroid_gap
+from rt_gym.budget import CHANGED, CUT, UNLIMITED, WAIT, make_trip, raise_h
+from rt_gym.cost import INF, STRAIGHT, to_floats
+from rt_gym.errors import InputError, quoted, whole
+from rt_gym.grid import Grid, fill_h0
+from rt_gym.jit import kernel
+from rt_gym.search.astar import FOUND, INTERRUPTED
+from rt_gym.search.corridor import Corridor, aim_at_cell, aim_at_region, begin_corridor, resume_corridor, widen
+from rt_gym.search.layers import max_of_min
+from rt_gym.search.local import make_local
+from rt_gym.search.lookahead import general_lrta
+from rt_gym.search.regions import Graph, look_over
+from rt_gym.search.space import BEST, NONE, SIZE, Space, make_space, trace
+from rt_gym.world import View
+
+PATIENCE = 50
+
+# Entries of PRMemory.state behind those of LRTS: what the agent is doing, how many regions the corridor leads through,
+# the edge of its first step, how many edges are closed, how often there was news (a value that rose, an edge that was
+# closed), and whether the agent has gone in circles since.
+DOING, LENGTH, EDGE, SHUT, NEWS, CIRCLING = range(4, 10)
+CHOOSING, REFINING, GROUNDED = range(3)
+
+_DIRECTION = np.array([0, 4, 1, 6, 2, 7, 3, 5])  # of the eight points of the compass, clockwise from the east
+
+
+class PRMemory(NamedTuple):
+    """What the plan works on.
+
+    Attributes:
+        graph, space, layers, values: the regions, and LRTS among them; ``values`` has one entry per region.
+        depths: int64, how deep a lookahead from each region is.
+        planned: int64, what NEWS was when the agent last planned in each region, -1 if it never did.
+        visits: int32, how often the agent has planned in each region since an edge was closed.
+        corridor: A* among the cells.
+        ground: int64 per cell, the values of LRTA*; filled when it begins.
+        whole_way: int64[1], whether the whole way is refined.
+        quota, trail, stations, state: as in LRTS, with more entries in ``state``, see above.
+    """
+
+    graph: Graph
+    space: Space
+    layers: NDArray[np.int64]
+    values: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    planned: NDArray[np.int64]
+    visits: NDArray[np.int32]
+    corridor: Corridor
+    ground: NDArray[np.int64]
+    whole_way: NDArray[np.int64]
+    quota: NDArray[np.int64]
+    trail: NDArray[np.uint8]
+    stations: NDArray[np.int32]
+    state: NDArray[np.int64]
+
+
+@kernel(inline=True)
+def edge_between(graph, a, b):
+    """Return the number of the edge from a region to one beside it."""
+    k = np.int64(graph.begin[a])
+    while graph.near[k] != b:
+        k += 1
+    return k
+
+
+@kernel
+def mark_way(memory, length):
+    """Let the corridor lead through the first ``length`` regions of the way to the best one, and the agent's own."""
+    space, corridor = memory.space, memory.corridor
+    u, steps = space.state[BEST], np.int64(0)
+    while space.parent[u] != NONE:
+        u = np.int64(space.parent[u])
+        steps += 1
+    memory.state[LENGTH] = min(steps, length)
+    u = space.state[BEST]
+    for k in range(steps, -1, -1):
+        r = np.int64(space.cell[u])
+        if k == memory.state[LENGTH]:
+            aim_at_region(corridor, r)
+        elif k < memory.state[LENGTH]:
+            widen(corridor, r)
+        if k == 1:
+            memory.state[EDGE] = edge_between(memory.graph, np.int64(space.cell[0]), r)
+        u = np.int64(space.parent[u])
+
+
+@kernel
+def choose(terrain, trip, memory, s, t):
+    """Choose the next region as LRTS does, and mark the corridor to it.
+
+    Returns:
+        0 if a corridor is marked; the moves back if too much was learned; NONE if no region leads on; CUT.
+    """
+    graph, state, values = memory.graph, memory.state, memory.values
+    a, b = np.int64(memory.corridor.region[s]), np.int64(memory.corridor.region[t])
+    if a == NONE or b == NONE:
+        return np.int64(NONE)
+    if a == b:
+        aim_at_cell(terrain, memory.corridor, t)
+        state[LENGTH] = 0
+        return np.int64(0)
+    memory.visits[a] += state[SHUT] > 0
+    if graph.begin[a] == graph.begin[a + 1] or memory.visits[a] > PATIENCE:
+        return np.int64(NONE)
+    count = look_over(graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
+    if count < 0:
+        return count
+    value = max_of_min(memory.space, memory.layers, count)
+    if value >= INF:
+        return np.int64(NONE)
+    change, moves = max(value - values[a], np.int64(0)), np.int64(0)
+    raise_h(trip, values, a, value)
+    notice_circles(memory, a, change)
+    if too_much(memory, change):
+        moves = go_back(terrain, trip, memory, s)
+    if moves == 0:
+        # A cheapest way may lead through more regions than there are layers.
+        mark_way(memory, memory.space.state[SIZE] if memory.whole_way[0] + state[CIRCLING] > 0 else np.int64(1))
+    return moves
+
+
+@kernel(inline=True)
+def notice_circles(memory, a, change):
+    """Take note of a plan in a region: without any news since the last one there, the agent goes in circles."""
+    state = memory.state
+    if change > 0:
+        state[NEWS] += 1
+        state[CIRCLING] = 0
+    elif memory.planned[a] == state[NEWS]:
+        state[CIRCLING] = 1
+    memory.planned[a] = state[NEWS]
+
+
+@kernel
+def give_way(memory):
+    """After a corridor without a way: try the first step alone, else close it; False if there is nothing to try."""
+    state, graph = memory.state, memory.graph
+    if state[LENGTH] == 0:
+        return False
+    if state[LENGTH] > 1:
+        mark_way(memory, np.int64(1))
+        return True
+    graph.prices[state[EDGE]] = INF
+    state[SHUT] += 1
+    state[NEWS] += 1
+    state[DOING] = CHOOSING
+    return True
+
+
+@kernel
+def take_to_the_ground(terrain, memory, t):
+    """Go on as LRTA* on the cells."""
+    if memory.ground[t] != 0:
+        fill_h0(terrain, t, memory.ground)
+    memory.state[DOING] = GROUNDED
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Choose a region, then commit to the path to it; where there is none choose again."""
+    state, corridor = memory.state, memory.corridor
+    extend_trail(trip, memory)
+    if state[DOING] == REFINING and trip.meter[CHANGED] > 0:
+        begin_corridor(terrain, corridor, s)
+    while state[DOING] != GROUNDED:
+        if state[DOING] == CHOOSING:
+            result = choose(terrain, trip, memory, s, t)
+            if result == CUT or result > 0:
+                return result
+            if result == NONE:
+                take_to_the_ground(terrain, memory, t)
+                break
+            state[DOING] = REFINING
+            begin_corridor(terrain, corridor, s)
+        end = resume_corridor(terrain, trip, corridor, t)
+        if end == INTERRUPTED:
+            return np.int64(WAIT)
+        if end == FOUND:
+            state[DOING] = CHOOSING
+            mark_station(memory)
+            return trace(corridor.local.space, corridor.local.space.state[BEST], trip.plan)
+        if not give_way(memory):
+            take_to_the_ground(terrain, memory, t)
+        elif state[DOING] == REFINING:
+            begin_corridor(terrain, corridor, s)
+    return general_lrta(terrain, trip, corridor.local.space, memory.ground, s, t, 1)
+
+
+run, decide = bind(trial_loop, plan), bind(decision, plan)
+
+
+@kernel
+def fill_values(centroids, metric, b, values):
+    """Write the heuristic from every region to ``b``."""
+    for r in range(values.size):
+        values[r] = centroid_gap(centroids, metric, r, b)
+
+
+@kernel
+def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths):
+    """Lower the depth of every region to the smallest one whose step is on a shortest way to ``b``.
+
+    ``plain`` is the graph at prices without gamma, ``layers`` and ``distances`` have room for every region.
+    """
+    look_over(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
+    distances[:] = INF
+    for u in range(space.state[SIZE]):
+        distances[space.cell[u]] = space.g[u]
+    for a in range(values.size):
+        if a == b or distances[a] == INF:
+            continue
+        for depth in range(1, depths[a]):
+            count = look_over(graph, trip, space, layers, values, np.int64(0), np.int64(a), b, np.int64(depth))
+            max_of_min(space, layers, count)
+            u = space.state[BEST]
+            while space.parent[u] > 0:
+                u = np.int64(space.parent[u])
+            y = np.int64(space.cell[u])
+            if plain.prices[edge_between(plain, a, y)] + distances[y] == distances[a]:
+                depths[a] = depth
+                break
+
+
+class Regions(NamedTuple):
+    """What is prepared for a map: its abstraction, the graph at prices without gamma, and the boxes."""
+
+    abstraction: Abstraction
+    graph: Graph
+    boxes: NDArray[np.int32]
+
+
+@lru_cache(maxsize=8)
+def prepare(grid: Grid, kind: str, level: int) -> Regions:
+    """Return the regions of a map; they are kept for all agents."""
+    found = abstract(grid, kind, level)
+    owner = np.repeat(np.arange(found.regions), np.diff(found.begin))
+    dx, dy = (found.centroids[found.near] - found.centroids[owner]).T
+    point = np.rint(np.arctan2(dy, dx) * (4 / np.pi)).astype(np.int64) % 8
+    order = np.lexsort((found.near, _DIRECTION[point], owner))
+    graph = Graph(found.begin, found.near[order], np.maximum(found.weights[order], 1), found.representatives)
+    cells = np.flatnonzero(found.region != NONE)
+    boxes = np.empty((found.regions, 4), np.int32)
+    boxes[:, :2], boxes[:, 2:] = np.iinfo(np.int32).max, -1
+    np.minimum.at(boxes[:, :2], found.region[cells], grid.positions(cells))
+    np.maximum.at(boxes[:, 2:], found.region[cells], grid.positions(cells))
+    return Regions(found, graph, boxes)
+
+
+class PRLRTS(LRTS):
+    """PR LRTS.
+
+    Args:
+        level: how coarse the regions are; 0 for the cells themselves.
+        depth: how many regions ahead it looks, or at most looks.
+        gamma: weight of the costs, above 0 and at most 1.
+        quota: how much may be learned, in straight steps, before changes send it back; None for any amount.
+        refine: ``"first"`` makes a path of the first step among the regions, ``"path"`` of all up to the depth.
+        abstraction: ``"clique"`` or ``"tiles"``.
+        control: ``"fixed"`` always looks ``depth`` regions ahead, ``"dynamic"`` as far as the place demands.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    precomputes = True
+
+    def __init__(
+        self,
+        level: int = 4,
+        depth: int = 5,
+        gamma: float = 1.0,
+        quota: float | None = None,
+        refine: str = "first",
+        abstraction: str = "clique",
+        control: str = "fixed",
+        tie: str = "first",
+    ) -> None:
+        super().__init__(depth, gamma, quota, tie)
+        self.level = whole("level", level, 0, MAX_LEVEL)
+        self.refine = _one_of("refine", refine, ("first", "path"))
+        self.abstraction = _one_of("abstraction", abstraction, KINDS)
+        self.control = _one_of("control", control, ("fixed", "dynamic"))
+        self.precompute_seconds = 0.0
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return nothing: the lookahead ends, and the search waits, where the meter refuses."""
+        return {}
+
+    @property
+    def bound(self) -> None:  # type: ignore[override]
+        """There is none: how many regions and cells are near depends on the map."""
+        return None
+
+    @property
+    def space(self) -> Space:
+        """The states of the search among the cells."""
+        return self.memory.corridor.local.space
+
+    @property
+    def closed(self) -> int:
+        """How many steps between regions could not be refined in this trial."""
+        return int(self.memory.state[SHUT])
+
+    @property
+    def grounded(self) -> bool:
+        """Whether the agent goes on as LRTA* on the cells in this trial."""
+        return bool(self.memory.state[DOING] == GROUNDED)
+
+    def reset(self, view: View, seed: int | None = None) -> None:
+        """Begin a new problem; the regions are found anew where the map is another than before."""
+        began = time.perf_counter()
+        self.regions = prepare(view.grid, self.abstraction, self.level)
+        self.precompute_seconds = time.perf_counter() - began
+        super().reset(view, seed)
+
+    def make_memory(self, view: View) -> PRMemory:
+        """Return room for searches among the cells; what depends on the regions is put in by ``clear_memory``."""
+        cells, nothing = view.terrain.mask.size, np.empty(0, np.int32)
+        quota = UNLIMITED if self.quota is None else int(Fraction(self.quota) * STRAIGHT)
+        local = make_local(make_space(cells))
+        return PRMemory(
+            graph=Graph(nothing, nothing, np.empty(0, np.int64), nothing),
+            space=make_space(0),
+            layers=np.zeros(0, np.int64),
+            values=np.empty(0, np.int64),
+            depths=np.empty(0, np.int64),
+            planned=np.empty(0, np.int64),
+            visits=nothing,
+            corridor=Corridor(
+                local=local,
+                region=nothing,
+                boxes=np.empty((0, 4), np.int32),
+                marks=np.empty(0, np.int64),
+                box=np.zeros(4, np.int64),
+                h=np.empty(cells, np.int64),
+                state=np.zeros(2, np.int64),
+            ),
+            ground=np.empty(cells, np.int64),
+            whole_way=np.array([self.refine == "path"], np.int64),
+            quota=np.array([quota]),
+            trail=np.empty(cells, np.uint8),
+            stations=np.empty(cells + 1, np.int32),
+            state=np.zeros(CIRCLING + 1, np.int64),
+        )
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Bring in the regions, and let their values start at the heuristic."""
+        began, count, graph = time.perf_counter(), self.regions.abstraction.regions, self.regions.graph
+        found, room = self.regions.abstraction, np.empty(count, np.int64)
+        self.memory = self.memory._replace(
+            graph=graph._replace(prices=np.empty_like(graph.prices)),
+            space=make_space(count),
+            layers=np.zeros(max(count, self.depth) + 2, np.int64),
+            values=self._initial_values(view),
+            depths=np.full(count, self.depth, np.int64),
+            planned=np.empty(count, np.int64),
+            visits=np.empty(count, np.int32),
+            corridor=self.memory.corridor._replace(
+                region=found.region, boxes=self.regions.boxes, marks=np.zeros(count, np.int64)
+            ),
+        )
+        memory, b = self.memory, int(found.region[view.goal_cell])
+        memory.corridor.state[:] = 0
+        memory.ground[view.goal_cell] = INF  # not filled yet
+        self.begin_trial()
+        if self.control == "dynamic" and b != NONE:
+            fill_depths(
+                memory.graph, graph, make_trip(0), memory.space, memory.layers, memory.values, b, room, memory.depths
+            )
+        memory.space.random[0] = memory.corridor.local.space.random[0] = seed
+        self.precompute_seconds += time.perf_counter() - began
+
+    def _initial_values(self, view: View) -> NDArray[np.int64]:
+        found = self.regions.abstraction
+        values, b = np.zeros(found.regions, np.int64), int(found.region[view.goal_cell])
+        if b != NONE:
+            fill_values(found.centroids, view.terrain.metric, b, values)
+        return values
+
+    def begin_trial(self) -> None:
+        """Begin with the whole quota, without a trail, and with all steps open."""
+        super().begin_trial()
+        gamma = Fraction(self.gamma)
+        prices = self.regions.graph.prices
+        self.memory.graph.prices[:] = prices if gamma == 1 else [max(1, int(int(price) * gamma)) for price in prices]
+        self.memory.planned[:] = -1
+        self.memory.visits[:] = 0
+
+    def value_of(self, cell: int) -> int | None:
+        """Return the value of a cell's region, or of the cell itself where that is what is learned."""
+        if self.grounded:
+            return int(self.memory.ground[cell])
+        r = int(self.regions.abstraction.region[cell])
+        return None if r == NONE else int(self.memory.values[r])
+
+    def count_learned(self) -> int:
+        """Return how many values of regions, and of cells, differ from the heuristic."""
+        view, ground = self.view, self.memory.ground
+        regions = int((self.memory.values != self._initial_values(view)).sum())
+        on_cells = count_learned(view.terrain, view.goal_cell, ground) if ground[view.goal_cell] == 0 else 0
+        return regions + int(on_cells)
+
+    def layers(self) -> dict[str, NDArray[Any]]:
+        """Return what can be drawn: ``regions``, as numbers that differ between neighbours, and what they learned."""
+        found, view = self.regions.abstraction, self.view
+        risen = np.append(to_floats(self.memory.values) - to_floats(self._initial_values(view)), 0.0)
+        colours = np.append(found.colours, NONE)  # the last for what is in no region
+        drawn = {"h": view.inner(risen[found.region]), "regions": view.inner(colours[found.region])}
+        return super().layers() | drawn
+
+
+def _one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name} must be {' or '.join(map(quoted, known))}, not {quoted(value)}")
+    return value

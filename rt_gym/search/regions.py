@@ -1,0 +1,108 @@
+"""The lookahead of LRTS on a graph of regions, whose edges have prices of their own.
+
+Readings, beside those of ``rt_gym.search.layers``:
+- An edge that is closed is none.
+- Where the meter refuses an expansion, the lookahead ends with the last layer that is complete.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.budget import CUT, charge, scan
+from rt_gym.cost import INF
+from rt_gym.jit import kernel
+from rt_gym.search.space import NONE, SIZE, forget, seat
+
+
+class Graph(NamedTuple):
+    """Regions and the ways between them.
+
+    Attributes:
+        begin, near: int32, the neighbours of region ``r`` are ``near[begin[r]:begin[r + 1]]``.
+        prices: int64, what it costs to get to each of them; INF where the edge is closed.
+        cells: int32, the cell that stands for each region in the log of expansions.
+    """
+
+    begin: NDArray[np.int32]
+    near: NDArray[np.int32]
+    prices: NDArray[np.int64]
+    cells: NDArray[np.int32]
+
+
+@kernel(inline=True)
+def reach(space, u, w, g):
+    """Enter that slot ``w`` is reached from ``u`` at cost ``g``."""
+    space.g[w] = g
+    space.parent[w] = u
+
+
+@kernel
+def look_over(graph, trip, space, layers, h, s, a, b, depth):
+    """Search up to ``depth`` layers of regions around ``a``, where the agent stands on ``s``, and none behind ``b``'s.
+
+    ``layers`` is filled with the first slot of every layer and, one entry on, the end of the last.
+
+    Returns:
+        The number of layers; NONE if one is empty, as no way leads to ``b``; CUT where not even one is complete.
+    """
+    base = forget(space)
+    seat(space, base, np.int64(0), a)
+    reach(space, np.int64(NONE), np.int64(0), np.int64(0))
+    count, begin, end, late = np.int64(0), np.int64(0), np.int64(1), False
+    result = np.int64(CUT)
+    while count < depth and (b == NONE or space.seat[b] < base):
+        size, complete = end, True
+        for u in range(begin, end):
+            r = np.int64(space.cell[u])
+            complete = charge(trip, s if u == 0 else np.int64(graph.cells[r]))
+            if not complete:
+                break
+            for k in range(graph.begin[r], graph.begin[r + 1]):
+                v, g = np.int64(graph.near[k]), space.g[u] + graph.prices[k]
+                w = space.seat[v] - base
+                if graph.prices[k] == INF:
+                    continue
+                if w < 0:
+                    seat(space, base, size, v)
+                    space.h[size] = h[v]
+                    reach(space, u, size, g)
+                    size += 1
+                elif g < space.g[w]:
+                    reach(space, u, w, g)
+                    late = late or w < u
+        if not complete:
+            break
+        result = np.int64(NONE)
+        if size == end:
+            break
+        begin, end = end, size
+        count += 1
+        result = count
+        layers[count], layers[count + 1] = begin, end
+    space.state[SIZE] = end
+    if late:
+        correct(graph, trip, space, base, begin)
+    return result
+
+
+@kernel
+def correct(graph, trip, space, base, inside):
+    """Lower g to the cheapest cost over the first ``inside`` slots, read in order until nothing changes.
+
+    The parent of a state is, among the cheapest, the one generated first.
+    """
+    news = True
+    while news:
+        news = False
+        for u in range(inside):
+            scan(trip)
+            r = np.int64(space.cell[u])
+            for k in range(graph.begin[r], graph.begin[r + 1]):
+                if graph.prices[k] == INF:
+                    continue
+                w, g = space.seat[graph.near[k]] - base, space.g[u] + graph.prices[k]
+                if g < space.g[w] or (g == space.g[w] and u < space.parent[w]):
+                    news = news or (g < space.g[w] and w < u)
+                    reach(space, u, w, g)
