@@ -34,4 +34,4 @@ def test_networks_are_evolved_and_judged(tmp_path: Path, monkeypatch: pytest.Mon
     names = [claim["claim"].split(":")[0] for claim in document["claims"]]
     assert names == ["deepen-0"] * 6 + ["depth-0"] * 6
     assert all(claim["ours"] is not None for claim in document["claims"])
-    assert (tmp_path / "rl-controllers" / "smoke" / "policies" / "deepen-0.npz").exists()
+    assert len(list((tmp_path / "rl-controllers" / "smoke" / "policies").rglob("deepen-0.npz"))) == 1
