@@ -16,9 +16,10 @@ _VERSIONED = ("numpy", "numba", "joblib")
 
 @cache
 def source_stamp(agent_id: str) -> str:
-    """Return a hash of the world's and the agents' sources, of what makes rows of runs, and of a class of one's own."""
+    """Return a hash of the world's and the agents' sources and policies, of what makes rows, and of one's own class."""
     folders = [Path(package.__file__ or "").parent for package in (rt_gym, agents)]
     files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+    files += [path for path in sorted(folders[-1].joinpath("policies").iterdir()) if path.is_file()]
     files += [_HERE / "jobs.py", _HERE / "rows.py", *_own_file(agent_id)]
     stamp = sha256(rt_gym.__version__.encode())
     for path in files:
