@@ -155,21 +155,22 @@ def entered_value(learned, entry, terrain, cell, t):
 
 @kernel
 def hashed_values(learned, terrain, cells, begin, end, t, out):
-    """Write ``hashed_value`` of so many cells; what is the same for all of them is read once."""
+    """Write the values of so many cells; what is the same for all of them is read once."""
     stride, straight, diagonal = terrain.offset[1], terrain.metric[0], terrain.metric[1]
     inverse, goal_y = 1.0 / stride, locate(terrain, t)[1] + 1
     mask = learned.state[PLACES] - 1
     for w in range(begin, end):
         cell = np.int64(cells[w])
-        k = home_of(mask, cell)
-        while learned.cells[k] != EMPTY and learned.cells[k] != cell:
+        entry = entry_of(learned, cell, t)
+        k = home_of(mask, entry)
+        while learned.cells[k] != EMPTY and learned.cells[k] != entry:
             k = (k + 1) & mask
         row = np.int64((cell + 0.5) * inverse)
         dx, dy = abs(cell - t - (row - goal_y) * stride), abs(row - goal_y)
         low = min(dx, dy)
         first = (max(dx, dy) - low) * straight + low * diagonal
         value = learned.values[k]
-        out[w] = value if learned.cells[k] == cell else first
+        out[w] = value if learned.cells[k] == entry else first
 
 
 @kernel
@@ -211,11 +212,16 @@ def gather(h, cells, begin, end, out):
         out[w] = h[cells[w]]
 
 
+def entry_of(table: Any, cell: int, t: int) -> Any:
+    """Return the entry under which a table keeps the value of a cell towards ``t``."""
+    return pair(t, cell) if isinstance(table, GoalValues) else cell
+
+
 def value_at(h: Any, terrain: Any, cell: int, t: int) -> Any:
     """Return the value of a cell towards ``t``."""
     if isinstance(h, np.ndarray):
         return h[cell]
-    return entered_value(h, pair(t, cell) if isinstance(h, GoalValues) else cell, terrain, cell, t)
+    return entered_value(h, entry_of(h, cell, t), terrain, cell, t)
 
 
 def values_at(h: Any, terrain: Any, cells: Any, begin: int, end: int, t: int, out: Any) -> None:
@@ -234,6 +240,13 @@ def raise_value(trip: Any, h: Any, terrain: Any, cell: int, t: int, value: int) 
         raise_paired(trip, h, terrain, cell, t, value)
     else:
         raise_hashed(trip, h, terrain, cell, t, value)
+
+
+@typed(entry_of)
+def _entry_of(table, cell, t):
+    if table.instance_class is GoalValues:
+        return lambda table, cell, t: pair(t, cell)
+    return lambda table, cell, t: cell
 
 
 @typed(value_at)

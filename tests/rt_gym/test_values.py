@@ -32,6 +32,7 @@ from rt_gym.search.values import (
     raise_hashed,
     raise_value,
     value_at,
+    values_at,
 )
 
 pytestmark = pytest.mark.plain
@@ -77,6 +78,11 @@ def read_all(h, terrain, t, out):
 
 
 @kernel
+def read_at_once(h, terrain, cells, t, out):
+    values_at(h, terrain, cells, 0, cells.size, t, out)
+
+
+@kernel
 def raise_in_kernel(trip, h, terrain, cell, t, value):
     raise_value(trip, h, terrain, cell, t, value)
 
@@ -84,6 +90,9 @@ def raise_in_kernel(trip, h, terrain, cell, t, value):
 def every_value(h: NDArray[np.int64] | Learned | GoalValues, grid: Grid = FIELD, goal: int = GOAL) -> NDArray[np.int64]:
     out = np.empty(grid.terrain.mask.size, np.int64)
     read_all(h, grid.terrain, goal, out)
+    inside, at_once = np.flatnonzero(grid.terrain.free), np.empty(grid.terrain.mask.size, np.int64)
+    read_at_once(h, grid.terrain, inside, goal, at_once)
+    assert (at_once[: inside.size] == out[inside]).all()
     return out
 
 
