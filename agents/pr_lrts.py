@@ -72,7 +72,7 @@ class PRMemory(NamedTuple):
 
     Attributes:
         graph, space, layers, values: the regions, and LRTS among them; ``values`` has one entry per region.
-        depths: int64, how deep a lookahead from each region is.
+        depths: int64, how deep a lookahead from each region is; 0 for one without neighbours.
         planned: int64, what NEWS was when the agent last planned in each region, -1 if it never did.
         visits: int32, how often the agent has planned in each region since an edge was closed.
         corridor: A* among the cells.
@@ -97,15 +97,6 @@ class PRMemory(NamedTuple):
     state: NDArray[np.int64]
 
 
-@kernel(inline=True)
-def edge_between(graph, a, b):
-    """Return the number of the edge from a region to one beside it."""
-    k = np.int64(graph.begin[a])
-    while graph.near[k] != b:
-        k += 1
-    return k
-
-
 @kernel
 def mark_way(memory, length):
     """Let the corridor lead through the first ``length`` regions of the way to the best one, and the agent's own."""
@@ -123,7 +114,7 @@ def mark_way(memory, length):
         elif k < memory.state[LENGTH]:
             widen(corridor, r)
         if k == 1:
-            memory.state[EDGE] = edge_between(memory.graph, np.int64(space.cell[0]), r)
+            memory.state[EDGE] = space.item[u]
         u = np.int64(space.parent[u])
 
 
@@ -143,7 +134,7 @@ def choose(terrain, trip, memory, s, t):
         state[LENGTH] = 0
         return np.int64(0)
     memory.visits[a] += state[SHUT] > 0
-    if graph.begin[a] == graph.begin[a + 1] or memory.visits[a] > PATIENCE:
+    if memory.depths[a] == 0 or memory.visits[a] > PATIENCE:
         return np.int64(NONE)
     count = look_over(graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
     if count < 0:
@@ -258,8 +249,7 @@ def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths)
             u = space.state[BEST]
             while space.parent[u] > 0:
                 u = np.int64(space.parent[u])
-            y = np.int64(space.cell[u])
-            if plain.prices[edge_between(plain, a, y)] + distances[y] == distances[a]:
+            if plain.prices[space.item[u]] + distances[space.cell[u]] == distances[a]:
                 depths[a] = depth
                 break
 
@@ -287,6 +277,13 @@ def prepare(grid: Grid, kind: str, level: int) -> Regions:
     np.minimum.at(boxes[:, :2], found.region[cells], grid.positions(cells))
     np.maximum.at(boxes[:, 2:], found.region[cells], grid.positions(cells))
     return Regions(found, graph, boxes)
+
+
+def priced(costs: NDArray[np.int64], gamma: float) -> NDArray[np.int64]:
+    """Return gamma times every cost, exactly, rounded down but at least one unit."""
+    different, which = np.unique(costs, return_inverse=True)
+    prices = [max(1, int(int(cost) * Fraction(gamma))) for cost in different]
+    return np.array(prices, np.int64)[which]
 
 
 class PRLRTS(LRTS):
@@ -323,6 +320,7 @@ class PRLRTS(LRTS):
         self.abstraction = _one_of("abstraction", abstraction, KINDS)
         self.control = _one_of("control", control, ("fixed", "dynamic"))
         self.precompute_seconds = 0.0
+        self.regions: Any = None
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -352,11 +350,13 @@ class PRLRTS(LRTS):
     def reset(self, view: View, seed: int | None = None) -> None:
         """Begin a new problem; the regions are found anew where the map is another than before."""
         began = time.perf_counter()
-        self.regions = prepare(view.grid, self.abstraction, self.level)
+        regions = prepare(view.grid, self.abstraction, self.level)
+        if self.regions is not regions:
+            self.regions, self._prices = regions, priced(regions.graph.prices, self.gamma)
         self.precompute_seconds = time.perf_counter() - began
         super().reset(view, seed)
 
-    def make_memory(self, view: View) -> PRMemory:
+    def make_memory(self, view: View) -> Any:
         """Return room for searches among the cells; what depends on the regions is put in by ``clear_memory``."""
         cells, nothing = view.terrain.mask.size, np.empty(0, np.int32)
         quota = UNLIMITED if self.quota is None else int(Fraction(self.quota) * STRAIGHT)
@@ -395,7 +395,7 @@ class PRLRTS(LRTS):
             space=make_space(count),
             layers=np.zeros(max(count, self.depth) + 2, np.int64),
             values=self._initial_values(view),
-            depths=np.full(count, self.depth, np.int64),
+            depths=np.where(np.diff(graph.begin) > 0, self.depth, 0),
             planned=np.empty(count, np.int64),
             visits=np.empty(count, np.int32),
             corridor=self.memory.corridor._replace(
@@ -423,9 +423,7 @@ class PRLRTS(LRTS):
     def begin_trial(self) -> None:
         """Begin with the whole quota, without a trail, and with all steps open."""
         super().begin_trial()
-        gamma = Fraction(self.gamma)
-        prices = self.regions.graph.prices
-        self.memory.graph.prices[:] = prices if gamma == 1 else [max(1, int(int(price) * gamma)) for price in prices]
+        self.memory.graph.prices[:] = self._prices
         self.memory.planned[:] = -1
         self.memory.visits[:] = 0
 

@@ -32,10 +32,11 @@ class Graph(NamedTuple):
 
 
 @kernel(inline=True)
-def reach(space, u, w, g):
-    """Enter that slot ``w`` is reached from ``u`` at cost ``g``."""
+def reach(space, u, k, w, g):
+    """Enter that slot ``w`` is reached from ``u`` by edge ``k``, which is kept in ``space.item``, at cost ``g``."""
     space.g[w] = g
     space.parent[w] = u
+    space.item[w] = k
 
 
 @kernel
@@ -49,7 +50,7 @@ def look_over(graph, trip, space, layers, h, s, a, b, depth):
     """
     base = forget(space)
     seat(space, base, np.int64(0), a)
-    reach(space, np.int64(NONE), np.int64(0), np.int64(0))
+    reach(space, np.int64(NONE), 0, np.int64(0), np.int64(0))
     count, begin, end, late = np.int64(0), np.int64(0), np.int64(1), False
     result = np.int64(CUT)
     while count < depth and (b == NONE or space.seat[b] < base):
@@ -67,10 +68,10 @@ def look_over(graph, trip, space, layers, h, s, a, b, depth):
                 if w < 0:
                     seat(space, base, size, v)
                     space.h[size] = h[v]
-                    reach(space, u, size, g)
+                    reach(space, u, k, size, g)
                     size += 1
                 elif g < space.g[w]:
-                    reach(space, u, w, g)
+                    reach(space, u, k, w, g)
                     late = late or w < u
         if not complete:
             break
@@ -105,4 +106,4 @@ def correct(graph, trip, space, base, inside):
                 w, g = space.seat[graph.near[k]] - base, space.g[u] + graph.prices[k]
                 if g < space.g[w] or (g == space.g[w] and u < space.parent[w]):
                     news = news or (g < space.g[w] and w < u)
-                    reach(space, u, w, g)
+                    reach(space, u, k, w, g)

@@ -365,14 +365,19 @@ def count_plans(world: World, agent: Any) -> int:
     agent.reset(world.view)
     plan = agent.decide_kernel.__globals__["plan"]
     trip, meter, plans = world.trip, world.trip.meter, 0
-    mask = CountingMask(world.terrain.mask)
-    terrain = world.terrain._replace(mask=mask)
+    mask, graph = CountingMask(world.terrain.mask), getattr(agent.memory, "graph", None)
+    terrain, memory = world.terrain._replace(mask=mask), agent.memory
+    if graph is not None:  # of regions, whose neighbours are read between where they begin and where they end
+        ends = CountingMask(graph.begin)
+        memory = memory._replace(graph=graph._replace(begin=ends))
     while not world.done and world.view.moves < 60:
         if must_plan(world.terrain, trip, meter[AT]):
-            before, reads = meter[:4].copy(), mask.reads
-            adopt(trip, plan(terrain, trip, agent.memory, meter[AT], world.view.goal_cell))
+            before, mask.reads = meter[:4].copy(), 0
+            if graph is not None:
+                ends.reads = 0
+            adopt(trip, plan(terrain, trip, memory, meter[AT], world.view.goal_cell))
             spent = meter[:4] - before
-            assert mask.reads - reads == spent[SCANS]
+            assert mask.reads + (0 if graph is None else ends.reads // 2) == spent[SCANS]
             if spent[EXPANSIONS]:  # otherwise the view still shows those of the last move
                 assert len(world.view.expanded) == spent[EXPANSIONS]
             assert spent[SCANS] >= spent[EXPANSIONS] + spent[LEARNING_OPS]

@@ -1,4 +1,4 @@
-"""PR LRTS in plain Python (Bulitko, Sturtevant & Kazakevich 2005), as outlined by Björnsson, Bulitko & Sturtevant (2009).
+"""PR LRTS in plain Python (Bulitko, Sturtevant & Kazakevich 2005).
 
 What is read: LRTS among regions, with the distances of their centroids for costs and heuristic; neighbours in the order
 of directions. The step, or the whole way, is refined by A* within the regions that it leads through, with the distance
@@ -67,7 +67,7 @@ class Graph:
 def refine(
     view: Map, graph: Graph, s: Position, corridor: set[int], target: set[Position]
 ) -> tuple[list[Position], list[Position]]:
-    """Return the steps of a cheapest way to the target within the corridor, none if there is none, and what A* expanded."""
+    """Return the steps of a cheapest way to the target within the corridor, and what A* expanded."""
     box = [(min(axis), max(axis)) for axis in zip(*target, strict=True)]
 
     def h(cell: Position) -> int:
@@ -238,7 +238,7 @@ class Agent:
         return plan
 
     def choose(self, view: Map, s: Position, plan: Plan) -> list[int] | None:
-        """Return the regions to go through, the own one first; None if there is none. A way back is put into the plan."""
+        """Return the regions to go through, the own one first; None without any. A way back is put into the plan."""
         a, b = self.graph.of.get(s), self.graph.of.get(self.goal)
         if a is None or b is None:
             return None
