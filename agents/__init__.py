@@ -47,6 +47,7 @@ _TABLE = {
     "oracle-lrta": ("oracle_lrta", "OracleLRTA"),
     "rule-lrta": ("rule_lrta", "RuleLRTA"),
     "pdb-lrta": ("pdb_lrta", "PDBLRTA"),
+    "general-lrta": ("general_lrta", "GeneralLRTA"),
 }
 
 

@@ -69,7 +69,7 @@ def plan(terrain, trip, memory, s, t):
         add_scores(memory.forest, control.inputs, memory.state[BRANCH], memory.scores)
         depth = min(memory.depths[largest(memory.scores)], control.state[D_MAX])
         return search(terrain, trip, control, s, t, depth)
-    begin_layers(control, s)
+    begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
         if result != CLIMBED:

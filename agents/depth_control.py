@@ -22,6 +22,7 @@ from rt_gym.search.deepening import DEPTH, Ladder, begin_climb, climb, commit, l
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import Space, make_space
 from rt_gym.search.ties import survey_ties
+from rt_gym.search.values import GoalValues, value_at
 from rt_gym.situation import (
     LAYERS,
     SITUATION,
@@ -86,7 +87,7 @@ class Control(NamedTuple):
     """The memory that they share.
 
     Attributes:
-        h: learned values.
+        h: learned values: of one goal, or of many where an agent's goal changes.
         space, ladder: the lookahead and what its layers decide.
         situation, inputs: the trial so far, and its features, those of the layers last.
         shadow: a meter for work that only labels states.
@@ -94,7 +95,7 @@ class Control(NamedTuple):
         state: int64[2], the largest depth, and the number of moves at the last plan.
     """
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | GoalValues
     space: Space
     ladder: Ladder
     situation: Situation
@@ -108,11 +109,11 @@ D_MAX, SEEN = range(2)
 
 
 @kernel(inline=True)
-def attend(terrain, trip, control, s, t):
+def attend(terrain, trip, control, s):
     """Take note of the step since the last plan."""
     situation, moves = control.situation, trip.tally[MOVES]
     if control.state[SEEN] == NOT_YET or moves == 0:
-        begin_situation(situation, terrain, s, t)
+        begin_situation(situation, s)
         situation.track.state[RAISED] = trip.tally[RAISES]
     elif moves != control.state[SEEN]:
         track = situation.track
@@ -154,7 +155,7 @@ def remember(terrain, trip, control, s, t):
 @kernel(inline=True)
 def observe(terrain, trip, control, s, t):
     """Take note of where the agent stands, write its features, and keep a sample if there is room."""
-    attend(terrain, trip, control, s, t)
+    attend(terrain, trip, control, s)
     write_situation(control.situation, terrain, trip, control.h, s, t, control.inputs)
     if recording(control):
         remember(terrain, trip, control, s, t)
@@ -166,7 +167,7 @@ def look(terrain, trip, control, rich, s, t):
     if rich != 0 or recording(control):
         observe(terrain, trip, control, s, t)
         return
-    attend(terrain, trip, control, s, t)
+    attend(terrain, trip, control, s)
     x, y = locate(terrain, s)
     goal_x, goal_y = locate(terrain, t)
     write_features(control.situation.track, terrain, x, y, goal_x, goal_y, control.inputs)
@@ -175,16 +176,17 @@ def look(terrain, trip, control, rich, s, t):
 @kernel(inline=True)
 def search(terrain, trip, control, s, t, depth):
     """Make General LRTA*'s decision at this depth and take note of it; returns what a plan returns."""
-    before, value = trip.meter[EXPANSIONS], control.h[s]
+    before, value = trip.meter[EXPANSIONS], value_at(control.h, terrain, s, t)
     result = general_lrta(terrain, trip, control.space, control.h, s, t, depth)
-    note_decision(control.situation, depth, trip.meter[EXPANSIONS] - before, control.h[s] - value)
+    rise = value_at(control.h, terrain, s, t) - value
+    note_decision(control.situation, depth, trip.meter[EXPANSIONS] - before, rise)
     return result
 
 
 @kernel(inline=True)
-def begin_layers(control, s):
+def begin_layers(terrain, control, s, t):
     """Begin a search that goes on layer by layer."""
-    begin_climb(control.space, control.ladder, s, control.h[s])
+    begin_climb(control.space, control.ladder, s, value_at(control.h, terrain, s, t))
 
 
 @kernel(inline=True)
@@ -199,9 +201,9 @@ def open_layer(terrain, trip, control, t):
 def end_layers(terrain, trip, control, s, t):
     """Make the decision of the depth that has been reached and take note of it; returns what a plan returns."""
     ladder = control.ladder
-    depth, value = ladder.state[DEPTH], control.h[s]
+    depth, value = ladder.state[DEPTH], value_at(control.h, terrain, s, t)
     result = commit(terrain, trip, ladder, control.h, s, t)
-    note_decision(control.situation, depth, ladder.work[depth], control.h[s] - value)
+    note_decision(control.situation, depth, ladder.work[depth], value_at(control.h, terrain, s, t) - value)
     return result
 
 

@@ -23,7 +23,7 @@ from rt_gym.situation import write_situation
 def plan(terrain, trip, control, s, t):
     """Ask for the depth, then look that far ahead."""
     if recording(control):
-        attend(terrain, trip, control, s, t)
+        attend(terrain, trip, control, s)
         write_situation(control.situation, terrain, trip, control.h, s, t, control.inputs)
         depth = remember(terrain, trip, control, s, t)
     else:

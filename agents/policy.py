@@ -6,10 +6,11 @@ largest sum; one that decides layer by layer to *deepen* or to act acts when the
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ LEAF = -1
 DECISIONS = ("depth", "deepen")
 READY_MADE = files("agents").joinpath("policies")
 INPUTS = (*SITUATION, *LAYERS)
+
+Made = TypeVar("Made")
 
 
 class Forest(NamedTuple):
@@ -117,24 +120,37 @@ class Policy:
     @property
     def branch(self) -> int:
         """The largest number of tests on the way to a leaf."""
-        forest = self.forest
-        levels = np.zeros(forest.feature.size, np.int64)
-        for node in np.flatnonzero(forest.feature != LEAF):  # children stand behind their parents
-            levels[[forest.left[node], forest.right[node]]] = levels[node] + 1
-        return int(levels.max())
+        return longest_branch(self.forest)
 
     def wired(self) -> Forest:
         """Return the forest with the numbers that agents give to the features."""
-        numbers = np.array([*(INPUTS.index(name) for name in self.features), LEAF], np.int32)
-        return self.forest._replace(feature=numbers[self.forest.feature])
+        return wire(self.forest, self.features, INPUTS)
 
     def save(self, path: PathLike) -> None:
         """Write the policy to a JSON file."""
         head = {"kind": KIND, "version": VERSION, "decide": self.decide, "features": list(self.features)}
         numbers = {"history": self.history, "d_max": self.d_max, "depths": list(self.depths)}
-        forest = {name: _listed(array) for name, array in self.forest._asdict().items()}
-        content = head | numbers | {"threshold": self.threshold, "about": self.about, "forest": forest}
-        atomic_write(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
+        write_policy(path, head | numbers | {"threshold": self.threshold, "about": self.about}, self.forest)
+
+
+def longest_branch(forest: Forest) -> int:
+    """Return the largest number of tests on the way to a leaf."""
+    levels = np.zeros(forest.feature.size, np.int64)
+    for node in np.flatnonzero(forest.feature != LEAF):  # children stand behind their parents
+        levels[[forest.left[node], forest.right[node]]] = levels[node] + 1
+    return int(levels.max())
+
+
+def wire(forest: Forest, features: tuple[str, ...], inputs: tuple[str, ...]) -> Forest:
+    """Return a forest whose features are numbered as those of a row of inputs."""
+    numbers = np.array([*(inputs.index(name) for name in features), LEAF], np.int32)
+    return forest._replace(feature=numbers[forest.feature])
+
+
+def write_policy(path: PathLike, head: dict[str, Any], forest: Forest) -> None:
+    """Write what a policy says of itself, and its trees, to a JSON file."""
+    content = head | {"forest": {name: _listed(array) for name, array in forest._asdict().items()}}
+    atomic_write(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
 
 
 def _listed(array: NDArray[Any]) -> list[Any]:
@@ -147,48 +163,47 @@ def load_policy(source: PathLike | Policy) -> Policy:
     """Return a policy: one that is already there, from a file, or by the name of one that comes with the package."""
     if isinstance(source, Policy):
         return source
+    return read_policy("policy", source, KIND, _checked)
+
+
+def read_policy(parameter: str, source: PathLike, kind: str, check: Callable[[Any], Made]) -> Made:
+    """Return what a file describes, or one that comes with the package; refusals name the parameter or the file."""
     if not isinstance(source, (str, Path)):
-        raise InputError(f"policy must be a file or a name, not {quoted(source)}")
+        raise InputError(f"{parameter} must be a file or a name, not {quoted(source)}")
     path = READY_MADE.joinpath(f"{source}.json")
     if path.is_file():
-        return _parse(json.loads(path.read_text()), str(source))
+        return _parse(json.loads(path.read_text()), str(source), check)
     if not Path(source).exists():
-        raise InputError(f"there is no policy {shown(source)}; ready-made ones are {', '.join(ready_made())}")
+        raise InputError(f"there is no policy {shown(source)}; ready-made ones are {', '.join(ready_made(kind))}")
     try:
         data = json.loads(read_bytes(source))
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{shown(source)}: is not a policy, nor any JSON file") from None
-    return _parse(data, shown(source))
+    return _parse(data, shown(source), check)
 
 
-def ready_made() -> list[str]:
-    """Return the names of the policies that come with the package."""
-    return sorted(path.name.removesuffix(".json") for path in READY_MADE.iterdir() if path.name.endswith(".json"))
+def ready_made(kind: str = KIND) -> list[str]:
+    """Return the names of the policies of a kind that come with the package."""
+    found = (path for path in READY_MADE.iterdir() if path.name.endswith(".json"))
+    return sorted(path.name.removesuffix(".json") for path in found if json.loads(path.read_text())["kind"] == kind)
 
 
-def _parse(data: Any, name: str) -> Policy:
+def _parse(data: Any, name: str, check: Callable[[Any], Made]) -> Made:
     """Return the policy that a file describes, or say what is wrong with it."""
     try:
-        return _checked(data)
+        return check(data)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
 
 def _checked(data: Any) -> Policy:
-    if not isinstance(data, dict) or data.get("kind") != KIND:
-        raise InputError("is not a depth policy of rt_gym")
-    if data.get("version") != VERSION:
-        raise InputError(f"has version {quoted(data.get('version'))} of the format, not {VERSION}")
+    check_head(data, KIND, VERSION, "a depth policy")
     decide = data.get("decide")
     if decide not in DECISIONS:
         raise InputError(f"must decide {' or '.join(DECISIONS)}, not {quoted(decide)}")
-    known = INPUTS if decide == "deepen" else SITUATION
-    features = _list(data, "features")
-    for feature in features:
-        if feature not in known:
-            raise InputError(f"has the feature {quoted(feature)}, which a policy for the {decide} cannot know")
+    features = check_features(data, INPUTS if decide == "deepen" else SITUATION, decide)
     d_max = whole("d_max", data.get("d_max"), 1, 100)
     depths = tuple(whole("every depth", depth, 1, d_max) for depth in _list(data, "depths"))
     if (decide == "depth") != bool(depths):
@@ -196,12 +211,28 @@ def _checked(data: Any) -> Policy:
     threshold = data.get("threshold")
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
         raise InputError(f"must have a finite threshold, not {quoted(threshold)}")
-    about = data.get("about", {})
-    if not isinstance(about, dict):
-        raise InputError(f"must describe itself by names and values, not {quoted(about)}")
     history = whole("history", data.get("history"), 1, 10_000)
-    forest = _forest(data.get("forest"), len(features), max(1, len(depths)))
-    return Policy(decide, tuple(features), history, d_max, depths, float(threshold), forest, about)
+    forest = check_forest(data.get("forest"), len(features), max(1, len(depths)))
+    return Policy(decide, features, history, d_max, depths, float(threshold), forest, data.get("about", {}))
+
+
+def check_head(data: Any, kind: str, version: int, what: str) -> None:
+    """Refuse what is of another kind or version, or describes itself in another way."""
+    if not isinstance(data, dict) or data.get("kind") != kind:
+        raise InputError(f"is not {what} of rt_gym")
+    if data.get("version") != version:
+        raise InputError(f"has version {quoted(data.get('version'))} of the format, not {version}")
+    if not isinstance(data.get("about", {}), dict):
+        raise InputError(f"must describe itself by names and values, not {quoted(data['about'])}")
+
+
+def check_features(data: dict[str, Any], known: tuple[str, ...], decide: str) -> tuple[str, ...]:
+    """Return the names of the inputs, all of which must be known."""
+    features = _list(data, "features")
+    for feature in features:
+        if feature not in known:
+            raise InputError(f"has the feature {quoted(feature)}, which a policy for the {decide} cannot know")
+    return tuple(features)
 
 
 def _list(data: dict[str, Any], name: str) -> list[Any]:
@@ -210,7 +241,7 @@ def _list(data: dict[str, Any], name: str) -> list[Any]:
     return data[name]
 
 
-def _forest(data: Any, features: int, outputs: int) -> Forest:
+def check_forest(data: Any, features: int, outputs: int) -> Forest:
     """Return the trees; every child must stand behind its parent, which rules out cycles."""
     if not isinstance(data, dict):
         raise InputError("has no trees")

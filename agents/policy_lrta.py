@@ -82,7 +82,7 @@ def plan(terrain, trip, memory, s, t):
         forward(memory.net, memory.seen, memory.room, scores)
         depth = min(memory.depths[largest(scores)], control.state[D_MAX])
         return search(terrain, trip, control, s, t, depth)
-    begin_layers(control, s)
+    begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
         if result != CLIMBED:

@@ -80,10 +80,10 @@ def plan(terrain, trip, memory, s, t):
     if recording(control):
         observe(terrain, trip, control, s, t)
     else:
-        attend(terrain, trip, control, s, t)
+        attend(terrain, trip, control, s)
     if memory.rule[0] != SETTLE:
         return search(terrain, trip, control, s, t, by_rule(memory))
-    begin_layers(control, s)
+    begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
         if result != CLIMBED:

@@ -55,7 +55,7 @@ LAYERS = (
 )
 
 # Entries of Situation.facts, all in steps, and of Situation.marks.
-LAST_DEPTH, LAST_WORK, LAST_RISE, RISE_TREND, PAID, FIRST_DISTANCE = range(6)
+LAST_DEPTH, LAST_WORK, LAST_RISE, RISE_TREND, PAID = range(5)
 START, MOVES, SINCE_UPDATE, SINCE_RETURN, LAST_STEP, TURN = range(6)
 NO_STEP = -1
 COMPASS = np.array([0, 2, 4, 6, 1, 7, 3, 5])  # the direction of an action in eighths of a turn
@@ -76,16 +76,15 @@ class Situation(NamedTuple):
 
 def make_situation(history: int) -> Situation:
     """Return room for the history of so many steps."""
-    return Situation(make_track(history), np.zeros(6), np.zeros(6, np.int64))
+    return Situation(make_track(history), np.zeros(5), np.zeros(6, np.int64))
 
 
 @kernel(inline=True)
-def begin_situation(situation, terrain, s, t):
+def begin_situation(situation, s):
     """Begin an episode in ``s``."""
     begin_track(situation.track, s)
     situation.facts[:] = 0.0
     situation.marks[:] = 0
-    situation.facts[FIRST_DISTANCE] = h0(terrain, s, t) / STRAIGHT
     situation.marks[START] = s
     situation.marks[LAST_STEP] = NO_STEP
 
@@ -182,7 +181,7 @@ def write_situation(situation, terrain, trip, h, s, t, out):
     out[k + 13] = marks[SINCE_UPDATE]
     out[k + 14] = marks[SINCE_RETURN]
     out[k + 15] = h0(terrain, s, recent(situation)) / STRAIGHT
-    out[k + 16] = facts[PAID] - facts[FIRST_DISTANCE] + first / STRAIGHT
+    out[k + 16] = facts[PAID] - h0(terrain, marks[START], t) / STRAIGHT + first / STRAIGHT
     out[k + 17] = h0(terrain, s, marks[START]) / STRAIGHT
     out[k + 18] = marks[MOVES]
     out[k + 19] = marks[TURN]

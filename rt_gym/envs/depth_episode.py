@@ -73,7 +73,7 @@ class Mind(NamedTuple):
 def begin_control(terrain, trip, mind, terms, t, out):
     """Begin an episode in a world that has been set up, and write its first observation."""
     forget_values(mind.learned)
-    begin_situation(mind.situation, terrain, trip.meter[AT], t)
+    begin_situation(mind.situation, trip.meter[AT])
     mind.bill[:] = 0
     arrive(terrain, trip, mind, terms, t, out)
 

@@ -127,10 +127,10 @@ class TestFiles:
 
     @given(st.dictionaries(st.sampled_from(["kind", "version", "decide", "features", "forest", "depths"]), st.text()))
     def test_hostile_content_never_gets_further_than_a_refusal(self, content: dict[str, str]) -> None:
-        from agents.policy import _parse
+        from agents.policy import _checked, _parse
 
         with pytest.raises(InputError):
-            _parse(content, "a file")
+            _parse(content, "a file", _checked)
 
 
 class TestAgent:

@@ -63,7 +63,7 @@ def begun(rng: np.random.Generator, history: int, max_side: int = 12, **rules: A
     start, goal = (free[rng.integers(len(free))] for _ in range(2))
     story = Story(grid, goal, [start], plain_grid.initial_heuristic(grid, goal))
     situation = make_situation(history)
-    begin_situation(situation, grid.terrain, grid.cell(start), grid.cell(goal))
+    begin_situation(situation, grid.cell(start))
     return situation, story
 
 
@@ -135,7 +135,7 @@ def test_a_new_episode_remembers_nothing_of_the_last() -> None:
         go_on(rng, situation, story)
     start = story.states[-1]
     again = Story(story.grid, story.goal, [start], story.h)
-    begin_situation(situation, story.grid.terrain, story.grid.cell(start), story.grid.cell(story.goal))
+    begin_situation(situation, story.grid.cell(start))
     assert features(situation, again, dense(story.grid, story.h)) == expected(again, 6)
     go_on(rng, situation, again)
     assert features(situation, again, dense(story.grid, story.h)) == expected(again, 6)
@@ -146,7 +146,7 @@ def test_the_line_of_sight_ends_where_the_map_does() -> None:
     grid = Grid([[1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1]])
     for start, seen in (((0, 0), (5, 0)), ((2, 0), (3, 0)), ((4, 0), (1, 0))):
         situation, story = make_situation(3), Story(grid, (5, 0), [start], plain_grid.initial_heuristic(grid, (5, 0)))
-        begin_situation(situation, grid.terrain, grid.cell(start), grid.cell((5, 0)))
+        begin_situation(situation, grid.cell(start))
         row = features(situation, story, dense(grid, story.h))
         assert (row[SITUATION.index("clear_ahead")], row[SITUATION.index("blocked_ahead")]) == seen
 

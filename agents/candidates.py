@@ -1,0 +1,95 @@
+"""What a goal classifier knows of the regions that an agent could head for next, each in constant time.
+
+The future work of V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in
+Path-Planning with Real-Time Heuristic Search", ICAPS 2007: the candidates are the regions next to the agent's own.
+Distances are heuristic ones, in steps. The last n steps are those to the last n states, the current one included.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.cost import STRAIGHT
+from rt_gym.grid import h0
+from rt_gym.jit import kernel
+from rt_gym.search.space import NONE
+
+CANDIDATE = (
+    "candidate_distance",  # to its representative
+    "candidate_to_goal",  # from there to the goal
+    "goal_distance",  # from the agent to the goal
+    "candidate_size",  # its cells
+    "candidate_visits",  # how many of the last n states were in it
+)
+
+NOT_YET = -1
+
+# Entries of Candidates.state: the place of the current state in the ring, the number of moves when it was entered.
+NOW, SEEN = range(2)
+
+
+class Candidates(NamedTuple):
+    """What must be remembered for the features.
+
+    Attributes:
+        sizes: the cells of every region.
+        counts: int32, how many of the last n states were in every region.
+        ring: int32[n], the regions of those states, NONE where there is none.
+        inputs: float32, the features of one candidate.
+        state: int64[2], see above.
+    """
+
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int32]
+    ring: NDArray[np.int32]
+    inputs: NDArray[np.float32]
+    state: NDArray[np.int64]
+
+
+def make_candidates(sizes: NDArray[np.int64], history: int) -> Candidates:
+    """Return the memory at the start of a trial on a map with regions of these sizes."""
+    candidates = Candidates(
+        sizes=sizes,
+        counts=np.empty(sizes.size, np.int32),
+        ring=np.empty(history, np.int32),
+        inputs=np.zeros(len(CANDIDATE), np.float32),
+        state=np.zeros(SEEN + 1, np.int64),
+    )
+    begin_visits(candidates)
+    return candidates
+
+
+def begin_visits(candidates: Candidates) -> None:
+    """Forget where the agent has been."""
+    candidates.counts[:] = 0
+    candidates.ring[:] = NONE
+    candidates.state[:] = 0, NOT_YET
+
+
+@kernel(inline=True)
+def note_visit(candidates, r, moves):
+    """Take note that the agent is in region ``r`` after so many moves, once."""
+    ring, counts, state = candidates.ring, candidates.counts, candidates.state
+    if state[SEEN] == moves:
+        return
+    state[SEEN] = moves
+    now = state[NOW] + 1 if state[NOW] + 1 < ring.size else np.int64(0)
+    state[NOW] = now
+    if ring[now] != NONE:
+        counts[ring[now]] -= 1
+    ring[now] = r
+    if r != NONE:
+        counts[r] += 1
+
+
+@kernel(inline=True)
+def write_candidate(candidates, terrain, n, representative, s, t):
+    """Write the features of region ``n``, in the order of ``CANDIDATE``; return how far the goal is over it, a cost."""
+    to, onwards = h0(terrain, s, representative), h0(terrain, representative, t)
+    candidates.inputs[0] = to / STRAIGHT
+    candidates.inputs[1] = onwards / STRAIGHT
+    candidates.inputs[2] = h0(terrain, s, t) / STRAIGHT
+    candidates.inputs[3] = candidates.sizes[n]
+    candidates.inputs[4] = candidates.counts[n]
+    return to + onwards
