@@ -141,14 +141,14 @@ def fill_layers(ladder, action, rise, work, out):
 
 def fit_depth_class(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
     """Learn the label itself."""
-    return _classify(inputs(samples, recipe), samples.label, recipe)
+    return classify(inputs(samples, recipe), samples.label, recipe)
 
 
 def fit_depth_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
     """Learn what every depth costs."""
     rows, cost, depths = inputs(samples, recipe), costs(samples, recipe), tuple(range(1, samples.d_max + 1))
     if recipe.learner == "j48":  # it predicts classes: the tree is that of the labels, its nodes know what depths cost
-        forest, _ = _classify(rows, samples.label, recipe)
+        forest, _ = classify(rows, samples.label, recipe)
         return _valued(forest, rows, -cost), depths
     return _regress(rows, -cost, recipe), depths
 
@@ -156,7 +156,7 @@ def fit_depth_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int,
 def fit_deepen_class(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
     """Learn whether a layer is deep enough."""
     rows, sample, depth = by_layers(samples, recipe)
-    forest, _ = _classify(rows, (depth >= samples.label[sample]).astype(np.int64), recipe)
+    forest, _ = classify(rows, (depth >= samples.label[sample]).astype(np.int64), recipe)
     return forest._replace(scores=np.ascontiguousarray(forest.scores[:, 1:])), ()
 
 
@@ -167,7 +167,7 @@ def fit_deepen_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int
     later = np.minimum.accumulate(cost[:, ::-1], axis=1)[:, ::-1]  # the cheapest from a depth on
     advantage = (later[sample, depth] - cost[sample, depth - 1])[:, None]  # of acting now
     if recipe.learner == "j48":
-        forest, _ = _classify(rows, (depth >= samples.label[sample]).astype(np.int64), recipe)
+        forest, _ = classify(rows, (depth >= samples.label[sample]).astype(np.int64), recipe)
         return _valued(forest, rows, advantage), ()
     return _regress(rows, advantage, recipe), ()
 
@@ -221,7 +221,8 @@ def make_regressor(recipe: Recipe) -> Any:
     )
 
 
-def _classify(rows: NDArray[np.float32], classes: NDArray[np.int64], recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
+def classify(rows: NDArray[np.float32], classes: NDArray[np.int64], recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
+    """Return trees that tell classes apart, with a score for each, and the classes."""
     if (classes == classes[0]).all():
         raise InputError(f"every sample has the label {classes[0]}: there is nothing to learn")
     model = make_classifier(recipe).fit(rows, classes)

@@ -124,11 +124,16 @@ def _quality(
 def _folds(
     samples: Samples, folds: int, by_problem: bool, seed: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the rows to learn from and those to predict."""
     groups = samples.problem if by_problem else np.arange(len(samples))
+    return group_folds(groups, folds, seed, "problems" if by_problem else "samples")
+
+
+def group_folds(
+    groups: NDArray[Any], folds: int, seed: int, what: str
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield the rows to learn from and those to predict; rows of one group stay together. ``what`` names the groups."""
     kinds = np.unique(groups)
     if len(kinds) < folds:
-        what = "problems" if by_problem else "samples"
         raise InputError(f"{folds}-fold cross-validation needs at least {folds} {what}, not {len(kinds)}")
     place = np.empty(int(kinds.max()) + 1, np.int64)
     place[np.random.default_rng(seed).permutation(kinds)] = np.arange(len(kinds)) * folds // len(kinds)

@@ -75,6 +75,12 @@ SETTINGS: dict[str, list[Settings]] = {
         {"level": 2, "cap": 4, "mode": "I", "abstraction": "tiles"},
         {"level": 2, "cap": 6, "mode": "I", "patience": 3},
     ],
+    "general-lrta": [
+        {"design": 3, "depth": 3, "level": 1},
+        {"design": 5, "depth": 2, "level": 1, "patience": 3},
+        {"design": 12, "level": 2, "d_max": 5},
+        {"depth": "policy", "goal": "pdb", "level": 1, "d_max": 4},
+    ],
 }
 
 

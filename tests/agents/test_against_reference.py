@@ -21,6 +21,7 @@ from reference import (
     plain_astar,
     plain_depth_control,
     plain_dstar_lite,
+    plain_general,
     plain_grid,
     plain_knn,
     plain_lrta,
@@ -71,6 +72,7 @@ REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "oracle-lrta": plain_depth_control.run_oracle,
     "rule-lrta": plain_depth_control.run_rule,
     "pdb-lrta": plain_pdb.run,
+    "general-lrta": plain_general.run,
 }
 
 # From which settings an id's are drawn; the defaults where nothing is said here.
@@ -174,11 +176,32 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
             "patience": st.sampled_from([1, 2, 5, 50]),
         }
     ),
+    "general-lrta": st.fixed_dictionaries(
+        {
+            "level": st.integers(0, 3),
+            "cap": st.integers(1, 6),
+            "d_max": st.integers(1, 6),
+            "abstraction": st.sampled_from(["clique", "tiles"]),
+            "patience": st.sampled_from([1, 2, 5, 50]),
+        }
+    ).flatmap(
+        lambda rest: st.one_of(
+            st.builds(
+                lambda design, depth: rest | {"design": design, "depth": depth}, st.integers(1, 6), st.integers(1, 6)
+            ),
+            st.builds(lambda design: rest | {"design": design}, st.integers(7, 12)),
+            st.builds(
+                lambda depth, goal: rest | {"depth": depth, "goal": goal},
+                st.sampled_from(["pdb", "classifier", "oracle", "policy"]),
+                st.sampled_from(["global", "pdb", "classifier"]),
+            ),
+        )
+    ),
 }
 
 # Ids that may read a state again without expanding it, when a longer way turns out to be the cheaper one. That is no
 # part of the paper and hence of the reference; the counting map below recounts it.
-READS_AGAIN = {"lrta", "rta", "lrts", "pr-lrts", "pdb-lrta"}
+READS_AGAIN = {"lrta", "rta", "lrts", "pr-lrts", "pdb-lrta", "general-lrta"}
 READS_AGAIN |= {"classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta"}
 
 # Ids that may raise a value several times in one plan; the reference notes once how far it rose.

@@ -59,7 +59,12 @@ RESTLESS = {"late-astar"}
 BACKWARD = {"dstar-lite"}
 
 # Settings that head for subgoals or regions even on open ground, where a shortest path need not lead past them.
-WAYPOINTS = [("pdb-lrta", "mode", "I"), ("pr-lrts", "level", 1), ("pr-lrts", "level", 2)]
+WAYPOINTS = [
+    ("pdb-lrta", "mode", "I"),
+    *(("pr-lrts", "level", level) for level in (1, 2)),
+    *(("general-lrta", "design", design) for design in (5, 12)),
+    ("general-lrta", "goal", "pdb"),
+]
 
 # Walls on the straight way and a pocket in front of them, so that every learner has to learn.
 CUP = (

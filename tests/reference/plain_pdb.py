@@ -45,7 +45,7 @@ class Knowledge:
     def __post_init__(self) -> None:
         grid, free = self.view.grid, self.view.free
         passable = np.array([[(x, y) in free for x in range(grid.width)] for y in range(grid.height)])
-        self.regions, _ = plain_abstraction.regions(grid.replace(passable=passable), self.kind, self.level)
+        self.regions, self.edges = plain_abstraction.regions(grid.replace(passable=passable), self.kind, self.level)
         self.region = {cell: number for number, region in enumerate(self.regions) for cell in region}
         self.representatives = [plain_abstraction.representative(region) for region in self.regions]
 
@@ -112,36 +112,51 @@ class Agent:
         """Count visits anew."""
         self.visits, self.astray = {}, None
 
-    def select(self, view: Map, s: Position) -> tuple[int, Position]:
-        """Return the depth and the goal of the next lookahead."""
-        known, start = self.knowledge, self.knowledge.region.get(s)
+    def propose(self, view: Map, s: Position, start: int) -> int | None:
+        """Return the region to head for from a region, None for the goal itself."""
+        target = self.knowledge.region.get(self.goal)
+        return None if target is None else self.knowledge.entry(start, target)[1]
+
+    def depth_towards(self, s: Position, number: int | None) -> int:
+        """Return the depth that is stored for heading there; the cap where nothing is."""
+        known, start, target = self.knowledge, self.knowledge.region.get(s), self.knowledge.region.get(self.goal)
+        if start is None or target is None:
+            return known.cap
+        depth, stored = known.entry(start, target)
+        return depth if stored == number else known.cap
+
+    def select(self, view: Map, s: Position) -> int | None:
+        """Return the region to head for, None for the goal itself."""
+        start = self.knowledge.region.get(s)
         if self.astray != start:
             self.astray = None
-        if start is None or self.astray is not None or self.goal not in known.region:
-            return known.cap, self.goal
-        depth, number = known.entry(start, known.region[self.goal])
-        if number is None:
-            return depth, self.goal
-        subgoal = known.representatives[number]
-        if subgoal not in view.free:
-            return known.cap, self.goal
+        if start is None or self.astray is not None:
+            return None
+        number = self.propose(view, s, start)
+        if number is None or self.knowledge.representatives[number] not in view.free:
+            return None
         if self.visits.get(s, 0) >= self.patience:
             self.astray = start
             self.fired += 1
-            return known.cap, self.goal
+            return None
         self.visits[s] = self.visits.get(s, 0) + 1
-        return depth, subgoal
+        return number
 
     def plan(self, view: Map, s: Position) -> Plan:
         """Make one decision."""
-        depth, subgoal = self.select(view, s)
-        plan = plain_lrta.plan(view, s, subgoal, depth, self.table(subgoal))
+        number = self.select(view, s)
+        subgoal = self.goal if number is None else self.knowledge.representatives[number]
+        plan = self.search(view, s, subgoal, number)
         if plan.steps or subgoal == self.goal:
             return plan
         self.astray = self.knowledge.region.get(s)
         self.fired += 1
         again = plain_lrta.korf_plan(view, s, self.table(self.goal))
-        return Plan(again.steps, plan.expanded, raised=again.raised, scanned=[s])
+        return Plan(again.steps, plan.expanded, raised=again.raised, scanned=[*plan.scanned, s])
+
+    def search(self, view: Map, s: Position, subgoal: Position, number: int | None) -> Plan:
+        """Look ahead towards a subgoal, or the goal."""
+        return plain_lrta.plan(view, s, subgoal, self.depth_towards(s, number), self.table(subgoal))
 
     def table(self, goal: Position) -> Heuristic:
         """Return the values towards a goal."""

@@ -7,6 +7,7 @@ import typer
 
 from training.commands.parts import Optimal, PerMap, Sources, draw_parts
 from training.commands.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
+from training.commands.train_goal import goal
 from training.commands.train_rl import rl
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from training.depth import Candidate, School
     from training.validation import Quality
 
-app = typer.Typer(help="Learn how deep to look ahead.", no_args_is_help=True)
+app = typer.Typer(help="Learn how deep to look ahead, and where to.", no_args_is_help=True)
 
 Learner = Annotated[str, typer.Option(help="j48, cart, forest or boosting.")]
 Labels = Annotated[str, typer.Option(help="class (the smallest depth that decides as the largest) or cost.")]
@@ -26,6 +27,7 @@ Price = Annotated[
 Threshold = Annotated[float | None, typer.Option(help="From which score on to act, for --decide deepen; else chosen.")]
 
 
+app.command()(goal)
 app.command()(rl)
 
 

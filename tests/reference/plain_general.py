@@ -1,0 +1,176 @@
+"""General LRTA* with any choice of depth and goal, in plain Python: what ``agents.general_lrta`` says of the designs.
+
+The database is that of ``plain_pdb``, the depths are those of ``plain_depth_control`` and ``plain_network``. What a
+goal classifier sees is counted anew from the whole walk.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.goal_policy import GoalPolicy, load_goal_policy
+from agents.network import load_network
+from agents.policy import load_policy
+from reference import plain_abstraction, plain_lrta, plain_pdb
+from reference.plain_depth_control import classified_depth, oracle_plan, scores
+from reference.plain_grid import MAX_MOVES, Change, Map, Plan, Position, Run, World, cells, h0, walk
+from reference.plain_network import chosen_depth
+from reference.plain_situation import Story
+from rt_gym.cost import STRAIGHT
+from rt_gym.features import FEATURES
+from rt_gym.grid import Grid
+from rt_gym.situation import SITUATION
+
+FIXED = {1: ("global", "G"), 2: ("global", "G"), 3: ("pdb", "GI"), 4: ("pdb", "I"), 5: ("classifier", "GI")}
+FIXED[6] = ("classifier", "I")
+DYNAMIC = {7: ("pdb", "global", "G"), 8: ("pdb", "pdb", "GI"), 9: ("pdb", "pdb", "I")}
+DYNAMIC |= {
+    10: ("classifier", "global", "G"),
+    11: ("classifier", "classifier", "GI"),
+    12: ("classifier", "classifier", "I"),
+}
+
+
+@dataclass
+class Agent(plain_pdb.Agent):
+    """The agent on one problem, with its own choice of depth and goal."""
+
+    depth: int | str = 1
+    chooser: str = "global"
+    may_be_global: bool = False
+    policy: Any = None
+    goal_policy: GoalPolicy | None = None
+    d_max: int = 1
+    story: Story = field(init=False)
+
+    def begin_trial(self) -> None:
+        """Count visits anew, and forget the walk."""
+        super().begin_trial()
+        self.story = Story(self.knowledge.view.grid, self.goal, [], {})
+
+    def propose(self, view: Map, s: Position, start: int) -> int | None:
+        """Return the region to head for from a region, None for the goal itself."""
+        if self.chooser == "pdb":
+            return super().propose(view, s, start)
+        if self.chooser == "global" or self.knowledge.region.get(self.goal) == start:
+            return None
+        assert self.goal_policy is not None
+        known = self.knowledge
+        ranked = []
+        for number in sorted(plain_abstraction.neighbours(known.edges, start)):
+            if known.representatives[number] in view.free:
+                row = self.candidate(s, number)
+                inputs = [row[name] for name in self.goal_policy.features]
+                way = self.gap(s, known.representatives[number]) + self.gap(known.representatives[number], self.goal)
+                ranked.append((-scores(self.goal_policy.forest, inputs, 10**9)[0], way, number))
+        if not ranked or (self.may_be_global and -min(ranked)[0] < 0.5):
+            return None
+        return min(ranked)[2]
+
+    def candidate(self, s: Position, number: int) -> dict[str, float]:
+        """Return the features of a region."""
+        assert self.goal_policy is not None
+        known, representative = self.knowledge, self.knowledge.representatives[number]
+        recent = self.story.states[-self.goal_policy.history :]
+        return {
+            "candidate_distance": self.gap(s, representative) / STRAIGHT,
+            "candidate_to_goal": self.gap(representative, self.goal) / STRAIGHT,
+            "goal_distance": self.gap(s, self.goal) / STRAIGHT,
+            "candidate_size": len(known.regions[number]),
+            "candidate_visits": sum(known.region.get(cell) == number for cell in recent),
+        }
+
+    def gap(self, a: Position, b: Position) -> int:
+        """Return the heuristic between two cells."""
+        return h0(self.knowledge.view.grid, a, b)
+
+    def depth_towards(self, s: Position, number: int | None) -> int:
+        """Return the fixed depth, or what a database knows of heading there."""
+        if isinstance(self.depth, int):
+            return self.depth
+        if number is None or self.chooser == "pdb":
+            return super().depth_towards(s, number)
+        known = self.knowledge
+        ends = known.representatives[known.region[s]], known.representatives[number]
+        return min(known.optimal_depth(*ends), known.cap)
+
+    def plan(self, view: Map, s: Position) -> Plan:
+        """Make one decision."""
+        self.story.states.append(s)
+        self.story.view = view
+        plan = super().plan(view, s)
+        self.story.raises.append(len(plan.raised))
+        return plan
+
+    def search(self, view: Map, s: Position, subgoal: Position, number: int | None) -> Plan:
+        """Look ahead as deep as the chooser of the depth says, towards what has been chosen as the goal."""
+        h, story = self.table(subgoal), self.story
+        story.goal, story.h = subgoal, h
+        if isinstance(self.depth, int) or self.depth == "pdb":
+            return super().search(view, s, subgoal, number)
+        if self.depth == "oracle":
+            return oracle_plan(view, s, subgoal, self.d_max, h)
+        if self.depth == "classifier":
+            depth = classified_depth(story, self.policy, self.d_max, 10**9)
+            looks = any(name not in FEATURES for name in self.policy.features)
+        else:
+            depth = chosen_depth(story, self.policy, self.d_max)
+            looks = any(name in SITUATION and name not in FEATURES for name in self.policy.features)
+        before = h[s]
+        plan = plain_lrta.plan(view, s, subgoal, depth, h)
+        plan.scanned = [s] * looks
+        if plan.steps or self.policy.decide == "depth":  # a search by layers that finds no way has decided nothing
+            story.decisions.append((depth, len(plan.expanded), h[s] - before))
+        return plan
+
+
+def run(
+    grid: Grid,
+    start: Position,
+    target: Position,
+    depth: int | str | None = None,
+    goal: str | None = None,
+    mode: str | None = None,
+    design: int | None = None,
+    level: int | None = None,
+    cap: int | None = None,
+    abstraction: str | None = None,
+    database: None = None,
+    policy: str | None = None,
+    goal_policy: str | GoalPolicy = "goal",
+    d_max: int | None = None,
+    patience: int = 50,
+    vision: int | None = None,
+    changes: Sequence[Change] = (),
+    max_moves: int = MAX_MOVES,
+    after: Run | None = None,
+) -> Run:
+    """Run one trial; ``after`` is the trial whose values, knowledge and believed map it goes on with."""
+    assert database is None
+    if design in FIXED:
+        goal, mode = FIXED[design]
+    elif design in DYNAMIC:
+        depth, goal, mode = DYNAMIC[design]
+    depth, goal = depth or "classifier", goal or "classifier"
+    world = World(grid, start, vision, changes, after.believed if after else None)
+    if after:
+        agent = after.memory
+    else:
+        scorer = load_goal_policy(goal_policy) if goal == "classifier" else None
+        level = level if level is not None else scorer.level if scorer else plain_pdb.LEVEL
+        kind = abstraction or (scorer.abstraction if scorer else plain_pdb.ABSTRACTION)
+        stored = {"global": "G", "pdb": mode or "I", "classifier": "GI"}[goal]
+        seen = Map(grid, [cell for cell in cells(grid) if cell in world.believed.free])
+        known = plain_pdb.Knowledge(seen, stored, cap or plain_pdb.CAP, kind, level)
+        trained: Any = None
+        if depth in ("classifier", "policy"):
+            trained = load_policy(policy or "tree") if depth == "classifier" else load_network(policy or "deepen")
+        deepest = min(d_max or trained.d_max, trained.d_max) if trained else d_max or 10
+        agent = Agent(
+            known, target, patience, depth=depth, chooser=goal, may_be_global=mode == "GI",
+            policy=trained, goal_policy=scorer, d_max=deepest,
+        )  # fmt: skip
+    agent.begin_trial()
+    record = walk(world, target, agent.plan, max_moves, {})
+    record.memory = agent
+    return record
