@@ -21,6 +21,7 @@ CANDIDATE = (
     "goal_distance",  # from the agent to the goal
     "candidate_size",  # its cells
     "candidate_visits",  # how many of the last n states were in it
+    "candidate_detour",  # how much farther the goal is over it: a tree cannot add up the first three
 )
 
 NOT_YET = -1
@@ -86,10 +87,11 @@ def note_visit(candidates, r, moves):
 @kernel(inline=True)
 def write_candidate(candidates, terrain, n, representative, s, t):
     """Write the features of region ``n``, in the order of ``CANDIDATE``; return how far the goal is over it, a cost."""
-    to, onwards = h0(terrain, s, representative), h0(terrain, representative, t)
+    to, onwards, straight = h0(terrain, s, representative), h0(terrain, representative, t), h0(terrain, s, t)
     candidates.inputs[0] = to / STRAIGHT
     candidates.inputs[1] = onwards / STRAIGHT
-    candidates.inputs[2] = h0(terrain, s, t) / STRAIGHT
+    candidates.inputs[2] = straight / STRAIGHT
     candidates.inputs[3] = candidates.sizes[n]
     candidates.inputs[4] = candidates.counts[n]
+    candidates.inputs[5] = (to + onwards - straight) / STRAIGHT
     return to + onwards

@@ -68,7 +68,7 @@ class GoalSamples:
     """Labelled candidates, one row each; those of a state stand together.
 
     Attributes:
-        rows: float32[n, 5], the features, in the order of ``agents.candidates.CANDIDATE``.
+        rows: float32[n, 6], the features, in the order of ``agents.candidates.CANDIDATE``.
         label: whether the shortest path from the state enters this candidate next.
         state: which state it is a candidate of.
         problem: which problem that is from, for folds that keep problems whole.

@@ -72,12 +72,14 @@ class Agent(plain_pdb.Agent):
         assert self.goal_policy is not None
         known, representative = self.knowledge, self.knowledge.representatives[number]
         recent = self.story.states[-self.goal_policy.history :]
+        way = self.gap(s, representative) + self.gap(representative, self.goal)
         return {
             "candidate_distance": self.gap(s, representative) / STRAIGHT,
             "candidate_to_goal": self.gap(representative, self.goal) / STRAIGHT,
             "goal_distance": self.gap(s, self.goal) / STRAIGHT,
             "candidate_size": len(known.regions[number]),
             "candidate_visits": sum(known.region.get(cell) == number for cell in recent),
+            "candidate_detour": (way - self.gap(s, self.goal)) / STRAIGHT,
         }
 
     def gap(self, a: Position, b: Position) -> int:
