@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.abstraction import Abstraction
+from rt_gym.abstraction.routes import next_region
 from rt_gym.budget import Trip, make_trip
 from rt_gym.cost import INF
 from rt_gym.grid import fill_h0
@@ -71,18 +72,6 @@ def number_of(regions, a, n):
     return np.int64(k - regions.begin[a])
 
 
-@kernel(inline=True)
-def next_region(terrain, regions, distance, s):
-    """Return the first other region on the shortest path from ``s``."""
-    u = s
-    while regions.region[u] == regions.region[s]:
-        for d in range(8):
-            if terrain.mask[u] >> d & 1 and terrain.cost[d] + distance[u + terrain.offset[d]] == distance[u]:
-                u += terrain.offset[d]
-                break
-    return np.int64(regions.region[u])
-
-
 @kernel
 def fill_column(terrain, regions, bench, goal, mode, cap, starts, column):
     """Write the entries of regions towards region ``goal``: a depth, or -1 less the number of a neighbour."""
@@ -100,7 +89,10 @@ def fill_column(terrain, regions, bench, goal, mode, cap, starts, column):
             depth = optimal_depth(terrain, bench, a, b, cap)
             if mode == G:
                 depth = min(depth, cap)
-        column[r] = depth if depth <= cap else -1 - number_of(regions, r, next_region(terrain, regions, distance, a))
+        if depth > cap:
+            column[r] = -1 - number_of(regions, r, next_region(terrain, regions.region, distance, a))
+        else:
+            column[r] = depth
 
 
 @kernel

@@ -13,6 +13,7 @@ _TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "RTPathFog-v0": ("path:RTPathEnv", "path_vector:RTPathVectorEnv", {"vision": 1}),
     "RTDepth-v0": ("depth:RTDepthEnv", "depth_vector:RTDepthVectorEnv", {}),
     "RTDeepen-v0": ("depth:RTDeepenEnv", "depth_vector:RTDeepenVectorEnv", {}),
+    "RTDepthGoal-v0": ("depth:RTDepthGoalEnv", "depth_vector:RTDepthGoalVectorEnv", {}),
     "RTThink-v0": ("think:RTThinkEnv", "think_vector:RTThinkVectorEnv", {}),
 }
 

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.budget import AT, COUNT, IDLE, LIMIT, OVERRUNS, UNLIMITED, Budget, Trip
-from rt_gym.envs.depth_episode import DEEPEN, LAYERED, Mind, begin_control, step_control, write_row
+from rt_gym.envs.depth_episode import DEEPEN, LAYERED, Mind, asked, begin_control, step_control, write_row
+from rt_gym.envs.guide import Guides, guide_of
 from rt_gym.envs.prefetch import prefetch_ball
 from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
 from rt_gym.features import Track
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import Ladder
 from rt_gym.search.space import BEST, CLOSED, SIZE, STAMP, Space, forget
-from rt_gym.search.values import Learned
+from rt_gym.search.values import entry_of, table_of
 from rt_gym.situation import Situation
 from rt_gym.world import Truth
 
@@ -30,6 +31,7 @@ class DepthEpisodes(NamedTuple):
         problem, random, over: the problem, the state of the generator, and whether the episode has ended.
         trips: their records, without path and log.
         minds: the rest; see ``Mind``.
+        guides: their subgoals.
         stamps: int64 per thread, the last stamp in its ``Space.seat``.
         meter: int64, the meter before the first move.
     """
@@ -39,6 +41,7 @@ class DepthEpisodes(NamedTuple):
     over: NDArray[np.bool_]
     trips: Trip
     minds: Mind
+    guides: Guides
     stamps: NDArray[np.int64]
     meter: NDArray[np.int64]
 
@@ -59,7 +62,7 @@ def mind_of(minds, layered, lane, i):
     learned, space, ladder, situation = minds.learned, minds.space, minds.ladder, minds.situation
     track, k = situation.track, i if layered else lane
     return Mind(
-        Learned(
+        table_of(
             learned.cells[i], learned.values[i], learned.old_cells[lane], learned.old_values[lane], learned.state[i]
         ),
         Space(
@@ -71,6 +74,7 @@ def mind_of(minds, layered, lane, i):
         Situation(Track(track.cells[i], track.raised[i], track.state[i]), situation.facts[i], situation.marks[i]),
         minds.inputs[i],
         minds.bill[i],
+        minds.aim[i],
     )  # fmt: skip
 
 
@@ -85,11 +89,13 @@ def seat_again(space):
 
 
 @kernel(inline=True)
-def ask_for(maps, problems, episodes, lane, i, depth):
+def ask_for(maps, problems, episodes, terms, lane, i, action):
     """Have what the search of episode ``i`` will read fetched while another episode is at work."""
-    terrain, mind = cut_out(maps, problems.map[episodes.problem[i]]), mind_of(episodes.minds, False, lane, i)
-    s = episodes.trips.meter[i, AT]
-    prefetch_ball(terrain.mask, mind.space.seat, mind.learned, terrain.offset[1], s, depth)
+    p, mind = episodes.problem[i], mind_of(episodes.minds, False, lane, i)
+    terrain, s = cut_out(maps, problems.map[p]), episodes.trips.meter[i, AT]
+    depth, goal = asked(mind, terms, problems.goal[p], action)
+    entry = entry_of(mind.learned, s, goal)
+    prefetch_ball(terrain.mask, mind.space.seat, mind.learned, terrain.offset[1], s, entry, depth)
 
 
 @kernel
@@ -102,7 +108,8 @@ def start(maps, problems, episodes, terms, lane, i, out):
     trip.meter[AT] = problems.start[p]
     trip.tally[:] = 0
     mind.space.state[STAMP] = episodes.stamps[lane]
-    begin_control(cut_out(maps, problems.map[p]), trip, mind, terms, problems.goal[p], out[i])
+    terrain, guide = cut_out(maps, problems.map[p]), guide_of(episodes.guides, p)
+    begin_control(terrain, trip, mind, guide, terms, problems.goal[p], out[i])
     episodes.stamps[lane] = mind.space.state[STAMP]
 
 
@@ -123,7 +130,7 @@ def step_range(maps, problems, episodes, terms, truth, results, report, actions,
     out, layered = results.observation, terms.size[LAYERED] != 0
     for i in range(begin, end):
         if i + 1 < end and not layered:
-            ask_for(maps, problems, episodes, lane, i + 1, actions[i + 1] + 1)
+            ask_for(maps, problems, episodes, terms, lane, i + 1, actions[i + 1])
         reward, flags, depth, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
         if mode == NEXT_STEP and episodes.over[i]:
             start(maps, problems, episodes, terms, lane, i, out)
@@ -134,7 +141,7 @@ def step_range(maps, problems, episodes, terms, truth, results, report, actions,
             if layered and actions[i] == DEEPEN:
                 seat_again(mind.space)
             reward, flags, depth, expansions, scans = step_control(
-                truth, cut_out(maps, problems.map[p]), trip, mind,
+                truth, cut_out(maps, problems.map[p]), trip, mind, guide_of(episodes.guides, p),
                 terms, problems.goal[p], actions[i], problems.unit[p], out[i],
             )  # fmt: skip
             episodes.stamps[lane] = mind.space.state[STAMP]

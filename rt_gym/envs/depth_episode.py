@@ -16,6 +16,7 @@ from rt_gym.budget import (
     CUT,
     EXPANSIONS,
     LIMIT,
+    NO_PATH,
     RAISES,
     SCANS,
     STAY,
@@ -25,14 +26,15 @@ from rt_gym.budget import (
     take,
 )
 from rt_gym.envs.depth_settings import DepthSettings
+from rt_gym.envs.guide import AHEAD, PURSUED, SUBGOAL, subgoal_at, write_subgoal
 from rt_gym.envs.move import FULL, MOVED, PRICE, gained, make_move
 from rt_gym.features import RAISED, Track, write_features
 from rt_gym.grid import locate
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import CLIMBED, DEPTH, STEADY, Ladder, begin_climb, climb, commit
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.space import BEST, Space
-from rt_gym.search.values import FRESH, PLACES, TAKEN, Learned, forget_values, value_at
+from rt_gym.search.space import BEST, NONE, Space
+from rt_gym.search.values import FRESH, PLACES, TAKEN, GoalValues, Learned, forget_values, value_at
 from rt_gym.situation import (
     FIRST_DISTANCE,
     TURN,
@@ -59,27 +61,30 @@ class Mind(NamedTuple):
         space, ladder: the lookahead, and what its layers decide.
         situation, inputs: the episode so far, and the features of where the agent stands.
         bill: int64[2], the expansions and scans that have been reported.
+        aim: int64[2], the subgoal and what was pursued last; see ``rt_gym.envs.guide``.
     """
 
-    learned: Learned
+    learned: Learned | GoalValues
     space: Space
     ladder: Ladder
     situation: Situation
     inputs: NDArray[np.float32]
     bill: NDArray[np.int64]
+    aim: NDArray[np.int64]
 
 
 @kernel
-def begin_control(terrain, trip, mind, terms, t, out):
+def begin_control(terrain, trip, mind, guide, terms, t, out):
     """Begin an episode in a world that has been set up, and write its first observation."""
     forget_values(mind.learned)
     begin_situation(mind.situation, trip.meter[AT])
     mind.bill[:] = 0
-    arrive(terrain, trip, mind, terms, t, out)
+    mind.aim[:] = NONE
+    arrive(terrain, trip, mind, guide, terms, t, out)
 
 
 @kernel(inline=True)
-def step_control(truth, terrain, trip, mind, terms, t, action, unit, out):
+def step_control(truth, terrain, trip, mind, guide, terms, t, action, unit, out):
     """Make a decision and its move, or open a layer; write the next observation.
 
     A verdict of the meter that stands from before, as on a first layer that could not be opened, comes first.
@@ -105,7 +110,7 @@ def step_control(truth, terrain, trip, mind, terms, t, action, unit, out):
         reward, flags = make_move(truth, terrain, trip, terms, t, max(take(trip), np.int64(STAY)))
         if flags & MOVED:
             note_step(mind.situation, terrain, s, meter[AT], trip.tally[RAISES])
-        arrive(terrain, trip, mind, terms, t, out)
+        arrive(terrain, trip, mind, guide, terms, t, out)
     if 2 * mind.learned.state[TAKEN] >= mind.learned.cells.size:
         flags |= FULL
     expansions, scans = reported(trip, mind.bill, EXPANSIONS), reported(trip, mind.bill, SCANS)
@@ -124,11 +129,29 @@ def decide(terrain, trip, mind, terms, s, t, action):
         return depth
     if not must_plan(terrain, trip, s):  # a plan that came too late for the last move is left for this one
         return np.int64(0)
-    depth, before, value = action + 1, trip.meter[EXPANSIONS], value_at(mind.learned, terrain, s, t)
-    adopt(trip, general_lrta(terrain, trip, mind.space, mind.learned, s, t, depth))
-    rise = value_at(mind.learned, terrain, s, t) - value
+    before, (depth, goal) = trip.meter[EXPANSIONS], asked(mind, terms, t, action)
+    result, rise = search(terrain, trip, mind, s, goal, depth)
+    if result == NO_PATH and goal != t:  # a subgoal that cannot be reached is given up, at little more expense
+        result, rise = search(terrain, trip, mind, s, t, np.int64(1))
+    adopt(trip, result)
     note_decision(situation, depth, trip.meter[EXPANSIONS] - before, rise)
     return depth
+
+
+@kernel(inline=True)
+def asked(mind, terms, t, action):
+    """Return the depth and the goal that an action asks for: the subgoal from D_MAX on, if there is one."""
+    d_max, subgoal = terms.size[D_MAX], mind.aim[AHEAD]
+    return action % d_max + 1, subgoal if action >= d_max and subgoal != NONE else np.int64(t)
+
+
+@kernel
+def search(terrain, trip, mind, s, goal, depth):
+    """Make General LRTA*'s decision towards a goal; return its result and by how much it raised the value of ``s``."""
+    mind.aim[PURSUED] = goal
+    value = value_at(mind.learned, terrain, s, goal)
+    result = general_lrta(terrain, trip, mind.space, mind.learned, s, goal, depth)
+    return result, value_at(mind.learned, terrain, s, goal) - value
 
 
 @kernel
@@ -143,7 +166,7 @@ def open_layer(terrain, trip, mind, t):
 
 
 @kernel
-def arrive(terrain, trip, mind, terms, t, out):
+def arrive(terrain, trip, mind, guide, terms, t, out):
     """Look around where the agent stands now, open the first layer if there are layers, and write the observation."""
     s, inputs = trip.meter[AT], mind.inputs
     if terms.size[RICH] != 0:
@@ -152,6 +175,9 @@ def arrive(terrain, trip, mind, terms, t, out):
         x, y = locate(terrain, s)
         goal_x, goal_y = locate(terrain, t)
         write_features(mind.situation.track, terrain, x, y, goal_x, goal_y, inputs)
+    if guide.region.size > 0:
+        mind.aim[AHEAD] = subgoal_at(guide, terrain, s)
+        write_subgoal(terrain, mind.aim, s, t, inputs[inputs.size - len(SUBGOAL) :])
     squash(inputs)
     if terms.size[LAYERED] != 0:
         begin_climb(mind.space, mind.ladder, s, value_at(mind.learned, terrain, s, t))
@@ -185,7 +211,7 @@ def make_mind(settings: DepthSettings, rows: tuple[int, ...] = (), lanes: tuple[
     """Return room for one episode, or for ``rows`` of them in ``lanes`` threads, with tables for few values."""
     history, depths = (*rows, settings.history), (*rows, settings.d_max + 1)
     return Mind(
-        learned=make_learned(FRESH, rows, lanes),
+        learned=make_learned(GoalValues if settings.guided else Learned, FRESH, rows, lanes),
         space=_make_space(settings, rows, lanes),
         ladder=Ladder(
             action=np.empty(depths, np.uint8),
@@ -204,6 +230,7 @@ def make_mind(settings: DepthSettings, rows: tuple[int, ...] = (), lanes: tuple[
         ),
         inputs=np.zeros((*rows, settings.inputs), np.float32),
         bill=np.zeros((*rows, 2), np.int64),
+        aim=np.zeros((*rows, 2), np.int64),
     )
 
 
@@ -230,21 +257,22 @@ def _make_space(settings: DepthSettings, rows: tuple[int, ...], lanes: tuple[int
     )
 
 
-def make_learned(places: int, rows: tuple[int, ...], lanes: tuple[int, ...]) -> Learned:
-    """Return tables of up to so many places each."""
-    return Learned(
-        cells=np.empty((*rows, places), np.int32),
+def make_learned(kind: Any, places: int, rows: tuple[int, ...], lanes: tuple[int, ...]) -> Any:
+    """Return tables of a kind, Learned or GoalValues, of up to so many places each."""
+    entry = np.int64 if kind is GoalValues else np.int32
+    return kind(
+        cells=np.empty((*rows, places), entry),
         values=np.empty((*rows, places), np.int64),
-        old_cells=np.empty((*lanes, places // 2), np.int32),
+        old_cells=np.empty((*lanes, places // 2), entry),
         old_values=np.empty((*lanes, places // 2), np.int64),
         state=np.zeros((*rows, TAKEN + 1), np.int64),
     )
 
 
-def enlarged(learned: Learned) -> Learned:
+def enlarged(learned: Learned | GoalValues) -> Any:
     """Return the same tables with twice the room each."""
     rows, places = learned.cells.shape[:-1], learned.cells.shape[-1]
-    larger = make_learned(2 * places, rows, learned.old_cells.shape[:-1])._replace(state=learned.state)
+    larger = make_learned(type(learned), 2 * places, rows, learned.old_cells.shape[:-1])._replace(state=learned.state)
     move_tables(
         learned.state.reshape(-1, TAKEN + 1),
         learned.cells.reshape(-1, places),

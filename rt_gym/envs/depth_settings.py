@@ -1,15 +1,21 @@
-"""The arguments of the environments in which the depth of the lookahead is controlled."""
+"""The arguments of the environments in which the depth of the lookahead, and perhaps its goal, is controlled."""
 
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
+from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
+from rt_gym.abstraction.routes import subgoals_towards
+from rt_gym.envs.guide import NO_GUIDE, SUBGOAL, Guide
 from rt_gym.envs.move import Terms
 from rt_gym.envs.settings import Settings, one_of
 from rt_gym.errors import whole
 from rt_gym.features import FEATURES
+from rt_gym.grid import Grid
+from rt_gym.problem import Problem
 from rt_gym.situation import LAYERS, SITUATION
 
 MAX_DEPTH = 100
@@ -35,6 +41,7 @@ class DepthSettings(Settings):
     """
 
     layered: ClassVar[bool] = False
+    guided: ClassVar[bool] = False
 
     def __init__(self, d_max: int = 16, features: str = "rich", **settings: Any) -> None:
         self.d_max = whole("d_max", d_max, 1, MAX_DEPTH)
@@ -45,7 +52,7 @@ class DepthSettings(Settings):
     @property
     def inputs(self) -> int:
         """How many features say where the agent stands."""
-        return len(SITUATION if self.rich else FEATURES)
+        return len(SITUATION if self.rich else FEATURES) + (len(SUBGOAL) if self.guided else 0)
 
     @cached_property
     def parts(self) -> dict[str, slice]:
@@ -54,7 +61,9 @@ class DepthSettings(Settings):
         parts = dict(zip(GROUPS, map(slice, begins, begins[1:]), strict=True))
         if not self.rich:
             parts = {"history": parts["history"]}
-        return parts | ({"layers": slice(self.inputs, self.inputs + len(LAYERS))} if self.layered else {})
+        more = {"layers": LAYERS} if self.layered else {"subgoal": SUBGOAL} if self.guided else {}
+        end = len(SITUATION if self.rich else FEATURES)
+        return parts | {name: slice(end, end + len(features)) for name, features in more.items()}
 
     @property
     def room(self) -> int:
@@ -65,6 +74,10 @@ class DepthSettings(Settings):
     def cells(self) -> int:
         """How many cells, border included, the largest map can have."""
         return (self.side + 2) ** 2
+
+    def guide(self, problem: Problem) -> Guide:
+        """Return the subgoals on the way to a problem's goal; here there are none."""
+        return NO_GUIDE
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the least and the largest that an observation can hold."""
@@ -81,3 +94,68 @@ class DeepenSettings(DepthSettings):
     """What an environment with one layer per step is made of; an action is to act or to deepen."""
 
     layered = True
+
+
+class DepthGoalSettings(DepthSettings):
+    """What an environment is made of in which an action is a depth and a goal: the agent's own, or a subgoal.
+
+    The subgoal is the representative of the next region, as a pattern database of mode I has it: the region that a
+    shortest path enters first, from the representative of the agent's region to that of the goal's. In fog the regions
+    are those of open ground, as which the map is believed; changes of the map leave them as they are.
+
+    Args:
+        level: how coarse the regions are.
+        abstraction: their kind, ``"clique"`` or ``"tiles"``.
+        settings: those of an environment with one decision per step.
+    """
+
+    guided = True
+
+    def __init__(self, level: int = 4, abstraction: str = "clique", **settings: Any) -> None:
+        self.level = whole("level", level, 0, MAX_LEVEL)
+        self.abstraction = one_of("abstraction", abstraction, *KINDS)
+        super().__init__(**settings)
+        self.actions = 2 * self.d_max  # as kernels take them: depths towards the goal, then towards the subgoal
+        self._lands: dict[tuple[Grid, bool], tuple[Grid, Abstraction, NDArray[np.int32]]] = {}
+        self._guides: dict[tuple[Grid, bool, int], Guide] = {}
+        for problem in self.pool:
+            self._lands[problem.grid, problem.vision is not None] = self._land(problem)
+            self._guides[self._key(problem)] = self.guide(problem)
+
+    def action_space(self) -> spaces.MultiDiscrete:  # type: ignore[override]
+        """Return the space of actions."""
+        return spaces.MultiDiscrete([self.d_max, 2])
+
+    def masks(self, possible: Any) -> NDArray[np.int8]:
+        """Return which depths, then which goals, are possible, given whether there is a subgoal."""
+        ahead = np.asarray(possible)
+        masks = np.ones((*ahead.shape, self.d_max + 2), np.int8)
+        masks[..., -1] = ahead
+        return masks
+
+    def guide(self, problem: Problem) -> Guide:
+        """Return the subgoals on the way to a problem's goal, prepared unless the problem is not in the pool."""
+        ready = self._guides.get(key := self._key(problem))
+        if ready is not None:
+            return ready
+        grid, abstraction, region = self._land(problem)
+        return Guide(region, subgoals_towards(grid, abstraction, key[-1]))
+
+    def colours(self, problem: Problem) -> NDArray[np.int32]:
+        """Return a number for every cell that tells its region from those beside it, -1 outside of all."""
+        _, abstraction, region = self._land(problem)
+        return np.append(abstraction.colours, np.int32(-1))[region]
+
+    def _key(self, problem: Problem) -> tuple[Grid, bool, int]:
+        """Return what problems have in common that share a guide: the map, whether there is fog, the goal's region."""
+        return problem.grid, problem.vision is not None, int(self._land(problem)[2][problem.grid.cell(problem.goal)])
+
+    def _land(self, problem: Problem) -> tuple[Grid, Abstraction, NDArray[np.int32]]:
+        """Return a problem's map as it is believed at first, its regions, and the region of every cell to write to."""
+        grid, fog = problem.grid, problem.vision is not None
+        ready = self._lands.get((grid, fog))
+        if ready is not None:
+            return ready
+        believed = grid.replace(passable=np.ones_like(grid.passable)) if fog else grid
+        abstraction = abstract(believed, self.abstraction, self.level)
+        return believed, abstraction, abstraction.region.copy()

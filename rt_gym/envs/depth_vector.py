@@ -1,4 +1,4 @@
-"""The batched twins of RTDepth-v0 and RTDeepen-v0: thousands of episodes in one kernel call."""
+"""The batched twins of RTDepth-v0, RTDeepen-v0 and RTDepthGoal-v0: thousands of episodes in one kernel call."""
 
 from typing import Any
 
@@ -18,11 +18,13 @@ from rt_gym.envs.depth_batch import (
     step_range,
 )
 from rt_gym.envs.depth_episode import enlarged, make_mind
-from rt_gym.envs.depth_settings import DeepenSettings, DepthSettings
+from rt_gym.envs.depth_settings import DeepenSettings, DepthGoalSettings, DepthSettings
+from rt_gym.envs.guide import AHEAD, stack_guides
 from rt_gym.envs.move import FULL, LOST, MOVED, OVERRAN
 from rt_gym.envs.stack import Results, stack_maps, tabulate_problems
 from rt_gym.envs.vector import GridVectorEnv
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
+from rt_gym.search.space import NONE
 
 
 class RTDepthVectorEnv(GridVectorEnv):
@@ -46,6 +48,7 @@ class RTDepthVectorEnv(GridVectorEnv):
             over=np.zeros(self.num_envs, np.bool_),
             trips=make_trips(self.num_envs),
             minds=make_mind(settings, (self.num_envs,), (self.threads,)),
+            guides=stack_guides([settings.guide(problem) for problem in settings.pool]),
             stamps=np.zeros(self.threads, np.int64),
             meter=first_meter(budget),
         )
@@ -82,3 +85,27 @@ class RTDeepenVectorEnv(RTDepthVectorEnv):
 
     make_settings = DeepenSettings
     counts_moves = False
+
+
+class RTDepthGoalVectorEnv(RTDepthVectorEnv):
+    """The same where an action is a depth and a goal."""
+
+    make_settings = DepthGoalSettings
+
+    def _whole(self, actions: Any) -> NDArray[np.int64]:
+        try:
+            array = np.asarray(actions)
+        except ValueError:
+            array = np.empty(0)
+        if array.shape != (self.num_envs, 2) or array.dtype.kind not in "iu":
+            raise InputError(f"actions must be {self.num_envs} pairs of whole numbers, not {quoted(actions)}")
+        d_max = self.settings.d_max
+        wrong = np.flatnonzero(((array < 0) | (array >= [d_max, 2])).any(axis=1))
+        if wrong.size:
+            pair, i = tuple(array[wrong[0]].tolist()), wrong[0]
+            raise InputError(f"actions must be below ({d_max}, 2), not {quoted(pair)} as for episode {i}")
+        return array[:, 0].astype(np.int64) + d_max * array[:, 1].astype(np.int64)
+
+    def _legal(self) -> NDArray[np.int8]:
+        masks: NDArray[np.int8] = self.settings.masks(self._episodes.minds.aim[:, AHEAD] != NONE)
+        return masks

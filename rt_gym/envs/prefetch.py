@@ -36,8 +36,11 @@ else:
 
 
 @kernel
-def prefetch_ball(mask, seat, learned, stride, s, depth):
-    """Ask for what a lookahead from ``s`` will read: the moves, the seats and the values of its cells."""
+def prefetch_ball(mask, seat, learned, stride, s, entry, depth):
+    """Ask for what a lookahead from ``s`` will read: the moves, the seats and the values of its cells.
+
+    ``entry`` is that of ``s`` in the table of values; those of other cells are as far from it as the cells are.
+    """
     last = learned.state[PLACES] - 1
     for dy in range(-depth, depth + 1):
         first = s + dy * stride - depth
@@ -46,6 +49,6 @@ def prefetch_ball(mask, seat, learned, stride, s, depth):
         for k in range(0, 2 * depth + 8, 8):
             prefetch(seat, first + k)
         for k in range(0, 2 * depth + 4, 4):
-            place = home_of(last, first + k)
+            place = home_of(last, entry - s + first + k)
             prefetch(learned.cells, place)
             prefetch(learned.values, place)

@@ -70,10 +70,12 @@ def enlarged(table: GoalValues) -> GoalValues:
     return larger
 
 
-def learned_towards(table: GoalValues, t: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def learned_towards(table: Learned | GoalValues, t: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the cells that have a learned value towards ``t``, and the values."""
-    entries = table.cells[: table.state[PLACES]]
-    mine = (entries != EMPTY) & (entries >> _CELL_BITS == t)
+    entries = table.cells[: table.state[PLACES]].astype(np.int64)
+    mine = entries != EMPTY
+    if isinstance(table, GoalValues):
+        mine &= entries >> _CELL_BITS == t
     return entries[mine] & ((1 << _CELL_BITS) - 1), table.values[: entries.size][mine]
 
 
@@ -242,11 +244,26 @@ def raise_value(trip: Any, h: Any, terrain: Any, cell: int, t: int, value: int) 
         raise_hashed(trip, h, terrain, cell, t, value)
 
 
+def table_of(cells: Any, values: Any, old_cells: Any, old_values: Any, state: Any) -> Any:
+    """Return a table made of its arrays: where entries have 64 bits, they hold a goal beside the cell."""
+    kind = GoalValues if cells.dtype == np.int64 else Learned
+    return kind(cells, values, old_cells, old_values, state)
+
+
 @typed(entry_of)
 def _entry_of(table, cell, t):
     if table.instance_class is GoalValues:
         return lambda table, cell, t: pair(t, cell)
     return lambda table, cell, t: cell
+
+
+@typed(table_of)
+def _table_of(cells, values, old_cells, old_values, state):
+    if cells.dtype == types.int64:
+        return lambda cells, values, old_cells, old_values, state: GoalValues(
+            cells, values, old_cells, old_values, state
+        )
+    return lambda cells, values, old_cells, old_values, state: Learned(cells, values, old_cells, old_values, state)
 
 
 @typed(value_at)
