@@ -24,7 +24,14 @@ each_form = pytest.mark.parametrize("form", ["box", "dict"])
 
 Steps = list[tuple[Any, ...]]
 
-ACTIONS = {"RTPath-v0": 8, "RTPathFog-v0": 8, "RTDepth-v0": 16, "RTDeepen-v0": 2, "RTThink-v0": 2}
+ACTIONS = {
+    "RTPath-v0": gym.spaces.Discrete(8),
+    "RTPathFog-v0": gym.spaces.Discrete(8),
+    "RTDepth-v0": gym.spaces.Discrete(16),
+    "RTDeepen-v0": gym.spaces.Discrete(2),
+    "RTDepthGoal-v0": gym.spaces.MultiDiscrete([16, 2]),
+    "RTThink-v0": gym.spaces.Discrete(2),
+}
 PATH = ["goal", "position", "history", "budget", "window"]
 DEPTH = ["history", "learned", "around", "decision", "trail"]
 PARTS = {
@@ -32,8 +39,20 @@ PARTS = {
     "RTPathFog-v0": PATH,
     "RTDepth-v0": DEPTH,
     "RTDeepen-v0": [*DEPTH, "layers"],
+    "RTDepthGoal-v0": [*DEPTH, "subgoal"],
     "RTThink-v0": ["history", "search", "path", "trail"],
 }
+
+
+def choices(space: Any) -> Any:
+    """Return how many actions there are, for a space of several parts an array."""
+    return space.nvec if isinstance(space, gym.spaces.MultiDiscrete) else int(space.n)
+
+
+def draw(space: Any, rng: np.random.Generator, *count: int) -> Any:
+    """Return random actions, an array of so many or one."""
+    several = choices(space)
+    return rng.integers(several, size=(*count, *np.shape(several)))[()]
 
 
 def roll(env: Any, steps: int, seed: int) -> Steps:
@@ -41,7 +60,7 @@ def roll(env: Any, steps: int, seed: int) -> Steps:
     rng = np.random.default_rng(seed)
     said: Steps = []
     for _ in range(steps):
-        said.append(env.step(int(rng.integers(env.action_space.n))))
+        said.append(env.step(draw(env.action_space, rng)))
         if said[-1][2] or said[-1][3]:
             said.append(env.reset())
     return said
@@ -49,7 +68,7 @@ def roll(env: Any, steps: int, seed: int) -> Steps:
 
 def roll_batch(envs: Any, steps: int, seed: int) -> Steps:
     rng = np.random.default_rng(seed)
-    return [envs.step(rng.integers(envs.single_action_space.n, size=envs.num_envs)) for _ in range(steps)]
+    return [envs.step(draw(envs.single_action_space, rng, envs.num_envs)) for _ in range(steps)]
 
 
 def make_batch(env_id: str, form: str, **settings: Any) -> gym.vector.VectorEnv[Any, Any, Any]:
@@ -132,8 +151,8 @@ class TestMaking:
 @each_id
 @each_form
 class TestSpaces:
-    def test_actions_are_directions_or_depths_or_two(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
-        assert env.action_space == gym.spaces.Discrete(ACTIONS[env_id])
+    def test_actions_are_directions_or_depths_or_two_or_depths_and_goals(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
+        assert env.action_space == ACTIONS[env_id]
 
     def test_observations_are_flat_and_of_single_precision(
         self, env: gym.Env[Any, Any], env_id: str, form: str
@@ -276,7 +295,7 @@ class TestRendering:
         env.reset(seed=0)
         frames = [env.render()]
         for k in range(6):
-            env.step(k % ACTIONS[env_id])
+            env.step(k % choices(ACTIONS[env_id]))
             frames.append(env.render())
         assert all(frame.shape == (64, 96, 3) and frame.dtype == np.uint8 for frame in frames)
         assert not np.array_equal(frames[0], frames[-1])
@@ -299,7 +318,7 @@ class TestRendering:
         pytest.importorskip("pygame", reason="needs the extra human")
         env = gym.make(env_id, observation=form, render_mode="human", render_size=(64, 64))
         env.reset(seed=0)
-        env.step(0)
+        env.step(0 * choices(env.action_space))
         assert env.render() is None
         env.close()
         env.close()
@@ -325,7 +344,7 @@ class TestRendering:
             film = gym.wrappers.RecordVideo(env, str(tmp_path), video_length=8, disable_logger=True)
             film.reset(seed=0)
             for k in range(10):
-                film.step(k % ACTIONS[env_id])
+                film.step(k % choices(ACTIONS[env_id]))
             film.close()
         assert [file.suffix for file in tmp_path.iterdir() if file.stat().st_size > 0] == [".mp4"]
 
@@ -340,7 +359,7 @@ class TestWrappers:
         assert observation.shape == wrapped.observation_space.shape
         rewards = []
         for _ in range(7):
-            _, reward, _, truncated, info = wrapped.step(0)
+            _, reward, _, truncated, info = wrapped.step(0 * choices(env.action_space))
             rewards.append(reward)
         assert truncated
         assert info["episode"]["r"] == pytest.approx(sum(rewards))
