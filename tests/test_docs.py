@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import rt_gym
-from rt_gym.envs.depth_settings import DepthSettings
+from rt_gym.envs.depth_settings import DepthGoalSettings, DepthSettings
+from rt_gym.envs.guide import SUBGOAL
 from rt_gym.envs.path import RTPathEnv
 from rt_gym.envs.path_vector import RTPathVectorEnv
 from rt_gym.envs.settings import PathSettings, Settings
@@ -114,6 +115,16 @@ class TestEnvironmentsPage:
     def test_depth_control_has_these_arguments_on_top(self) -> None:
         table = first_columns(sections(sections(self.text, 2)["RTDepth-v0"], 3)["Arguments"])
         assert table == defaults(DepthSettings)
+
+    def test_control_of_the_goal_has_these_on_top_of_that(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTDepthGoal-v0"], 3)["Arguments"])
+        assert table == defaults(DepthGoalSettings)
+
+    def test_its_table_of_features_goes_on_with_those_of_the_subgoal(self) -> None:
+        table = sections(sections(self.text, 2)["RTDepthGoal-v0"], 3)["Observation Space"]
+        rows = re.findall(r"^\| (\d+) \| `subgoal` \| `(\w+)`:", table, re.MULTILINE)
+        assert [int(index) for index, _ in rows] == list(range(len(SITUATION), len(SITUATION + SUBGOAL)))
+        assert tuple(name for _, name in rows) == SUBGOAL
 
     def test_thinking_has_this_argument_on_top(self) -> None:
         table = first_columns(sections(sections(self.text, 2)["RTThink-v0"], 3)["Arguments"])

@@ -4,7 +4,7 @@ In the last it also controls where to: to the goal, or to the next region on the
 """
 
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from rt_gym.envs.depth_episode import Mind, begin_control, enlarged, make_mind, 
 from rt_gym.envs.depth_settings import DeepenSettings, DepthGoalSettings, DepthSettings
 from rt_gym.envs.guide import AHEAD, PURSUED, Guide
 from rt_gym.envs.move import FULL, MOVED, Terms
+from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.errors import InputError, quoted
 from rt_gym.features import Track
@@ -59,7 +60,7 @@ def step_kernel(
 class RTDepthEnv(GridEnv):
     """One step is one decision of General LRTA* and its move; action k is a lookahead of depth k + 1."""
 
-    make_settings = DepthSettings
+    make_settings: ClassVar[type[Settings]] = DepthSettings
 
     def _prepare(self) -> None:
         self._mind = make_mind(self.settings)

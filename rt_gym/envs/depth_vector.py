@@ -1,6 +1,6 @@
 """The batched twins of RTDepth-v0, RTDeepen-v0 and RTDepthGoal-v0: thousands of episodes in one kernel call."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from rt_gym.envs.depth_episode import enlarged, make_mind
 from rt_gym.envs.depth_settings import DeepenSettings, DepthGoalSettings, DepthSettings
 from rt_gym.envs.guide import AHEAD, stack_guides
 from rt_gym.envs.move import FULL, LOST, MOVED, OVERRAN
+from rt_gym.envs.settings import Settings
 from rt_gym.envs.stack import Results, stack_maps, tabulate_problems
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, quoted
@@ -30,7 +31,7 @@ from rt_gym.search.space import NONE
 class RTDepthVectorEnv(GridVectorEnv):
     """Batched depth control on known maps; the budget binds every episode."""
 
-    make_settings = DepthSettings
+    make_settings: ClassVar[type[Settings]] = DepthSettings
 
     def _prepare(self) -> None:
         settings, budget = self.settings, self.budget

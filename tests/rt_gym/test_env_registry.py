@@ -151,7 +151,7 @@ class TestMaking:
 @each_id
 @each_form
 class TestSpaces:
-    def test_actions_are_directions_or_depths_or_two_or_depths_and_goals(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
+    def test_actions_are_those_of_the_table(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
         assert env.action_space == ACTIONS[env_id]
 
     def test_observations_are_flat_and_of_single_precision(

@@ -179,6 +179,13 @@ class TestQuestionsOfLearners:
             assert model.ep_info_buffer
             assert len(model.ep_success_buffer) == len(model.ep_info_buffer)
 
+    def test_ppo_takes_actions_of_two_parts(self) -> None:
+        env = SB3VecEnv("RTDepthGoal-v0", 3, map="open-16", d_max=4, max_moves=8)
+        model = sb3.PPO("MlpPolicy", env, n_steps=32, batch_size=48, n_epochs=1, device="cpu").learn(96)
+        assert model.num_timesteps == 96
+        assert model.predict(env.reset())[0].shape == (3, 2)
+        assert env.action_masks().shape == (3, 6)
+
     def test_closing_closes_the_batch(self) -> None:
         env = SB3VecEnv(batch())
         env.close()
