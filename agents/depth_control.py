@@ -235,7 +235,8 @@ class DepthControl(KernelAgent):
     @property
     def learned(self) -> NDArray[np.int64] | None:
         """The learned heuristic of every cell."""
-        return None if self.memory is None else self.control.h
+        h = None if self.memory is None else self.control.h
+        return h if isinstance(h, np.ndarray) else None
 
     @property
     def control(self) -> Control:

@@ -35,6 +35,7 @@ from agents.depth_control import HISTORY, MAX_DEPTH, NOT_YET, SEEN, Control, Dep
 from agents.goal_policy import GoalPolicy, load_goal_policy
 from agents.guide import (
     ASTRAY,
+    VISITS,
     Guide,
     Guided,
     admit,
@@ -104,7 +105,9 @@ class GeneralMemory(NamedTuple):
     @property
     def values(self) -> GoalValues:
         """The learned values."""
-        return control_of(self.chooser).h
+        h = control_of(self.chooser).h
+        assert isinstance(h, GoalValues), "a chooser of one goal has been given the values of many"
+        return h
 
 
 def control_of(chooser: Any) -> Control:
@@ -242,7 +245,7 @@ class GeneralLRTA(Guided):
         policy: PathLike | Policy | Network | None = None,
         goal_policy: PathLike | GoalPolicy = "goal",
         d_max: int | None = None,
-        patience: int = 50,
+        patience: int = VISITS,
         tie: str = "first",
     ) -> None:
         if design is not None:
@@ -270,9 +273,8 @@ class GeneralLRTA(Guided):
     @property
     def bound(self) -> int:
         """The most expansions that a move can take."""
-        if self.depth == "pdb" or isinstance(self.depth, int):
-            return int((2 * (self.cap if self.depth == "pdb" else self.depth) - 1) ** 2)
-        return self.chooser.bound
+        depth = self.cap if self.depth == "pdb" else self.depth
+        return (2 * depth - 1) ** 2 if isinstance(depth, int) else self.chooser.bound
 
     @property
     def space(self) -> Space:

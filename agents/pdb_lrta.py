@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from agents.base import bind, decision, trial_loop
 from agents.guide import (
     ASTRAY,
+    VISITS,
     Guide,
     Guided,
     admit,
@@ -103,7 +104,7 @@ class PDBLRTA(Guided):
         cap: int | None = None,
         mode: str | None = None,
         abstraction: str | None = None,
-        patience: int = 50,
+        patience: int = VISITS,
         tie: str = "first",
     ) -> None:
         if mode is not None or database is None:

@@ -16,10 +16,11 @@ import agents
 from agents.candidates import CANDIDATE, make_candidates, note_visit, write_candidate
 from agents.depth_control import HISTORY
 from agents.goal_policy import GoalPolicy
-from agents.pdb_entries import make_regions, next_region
+from agents.pdb_entries import make_regions
 from agents.policy import Forest, add_scores
 from rt_gym import InputError
 from rt_gym.abstraction import abstract
+from rt_gym.abstraction.routes import next_region
 from rt_gym.cost import INF
 from rt_gym.errors import whole
 from rt_gym.jit import kernel
@@ -105,7 +106,7 @@ def log_walk(terrain, regions, candidates, distance, path, t, stride, rows, labe
         note_visit(candidates, r, i)
         if i % stride != 0 or r == NONE or r == regions.region[t] or distance[s] == INF:
             continue
-        right = next_region(terrain, regions, distance, s)
+        right = next_region(terrain, regions.region, distance, s)
         for k in range(regions.begin[r], regions.begin[r + 1]):
             n = np.int64(regions.near[k])
             write_candidate(candidates, terrain, n, np.int64(regions.representatives[n]), s, t)
@@ -173,7 +174,7 @@ def fit_goals(samples: GoalSamples, schooling: Schooling, about: dict[str, Any])
         raise InputError("there are no samples to learn from")
     recipe = Recipe(min_leaf=schooling.min_leaf, confidence=schooling.confidence, seed=schooling.seed)
     forest, _ = classify(samples.rows, samples.label, recipe)
-    forest = forest._replace(scores=np.round(np.ascontiguousarray(forest.scores[:, 1:]), _DIGITS))
+    forest = forest._replace(scores=np.ascontiguousarray(forest.scores[:, 1:]).round(_DIGITS))
     about = about | {"schooling": asdict(schooling), "samples": len(samples)}
     return GoalPolicy(CANDIDATE, schooling.history, schooling.level, schooling.abstraction, forest, about)
 

@@ -36,7 +36,7 @@ from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import BEST, NONE, Space
 from rt_gym.search.values import FRESH, PLACES, TAKEN, GoalValues, Learned, forget_values, value_at
 from rt_gym.situation import (
-    FIRST_DISTANCE,
+    PAID,
     TURN,
     Situation,
     begin_situation,
@@ -225,7 +225,7 @@ def make_mind(settings: DepthSettings, rows: tuple[int, ...] = (), lanes: tuple[
                 raised=np.empty(history, np.uint8),
                 state=np.zeros((*rows, RAISED + 1), np.int64),
             ),
-            facts=np.zeros((*rows, FIRST_DISTANCE + 1)),
+            facts=np.zeros((*rows, PAID + 1)),
             marks=np.zeros((*rows, TURN + 1), np.int64),
         ),
         inputs=np.zeros((*rows, settings.inputs), np.float32),

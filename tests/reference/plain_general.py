@@ -141,7 +141,7 @@ def run(
     policy: str | None = None,
     goal_policy: str | GoalPolicy = "goal",
     d_max: int | None = None,
-    patience: int = 50,
+    patience: int = 3,
     vision: int | None = None,
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,

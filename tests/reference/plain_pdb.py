@@ -172,7 +172,7 @@ def run(
     cap: int | None = None,
     mode: str | None = None,
     abstraction: str | None = None,
-    patience: int = 50,
+    patience: int = 3,
     vision: int | None = None,
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,

@@ -72,13 +72,13 @@ def _report(policy: "GoalPolicy", quality: "Quality", findings: "Findings", out:
         extra = {"policy": policy.about | size, "cross_validation": asdict(quality), "files": [str(p) for p in files]}
         print_json(findings.document() | extra)
         return
-    shares = [
-        ["accuracy, 10 folds of problems", quality.accuracy],
-        ["  always no", quality.majority],
-        ["best candidate is right", quality.top],
-        ["  the nearest by the heuristic", quality.by_heuristic],
-        ["best score reaches a half", quality.sure],
-        ["  and is right then", quality.top_if_sure],
+    shares: list[tuple[str, float]] = [
+        ("accuracy, 10 folds of problems", quality.accuracy),
+        ("  always no", quality.majority),
+        ("best candidate is right", quality.top),
+        ("  the nearest by the heuristic", quality.by_heuristic),
+        ("best score reaches a half", quality.sure),
+        ("  and is right then", quality.top_if_sure),
     ]
     told = [["samples", f"{quality.samples:,}"], ["states", f"{quality.states:,}"]]
     told += [[name, str(value)] for name, value in size.items()]
