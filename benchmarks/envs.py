@@ -144,7 +144,7 @@ def wander(agent: Any, world: World) -> None:
 
 def resets(grid: Grid) -> list[Row]:
     """Resets that choose from the prepared pool."""
-    ids = ("RTPath-v0", "RTPathFog-v0", "RTDepth-v0", "RTDeepen-v0", "RTThink-v0")
+    ids = ("RTPath-v0", "RTPathFog-v0", "RTDepth-v0", "RTDeepen-v0", "RTDepthGoal-v0", "RTThink-v0")
     envs = [gym.make(env_id, map=grid) for env_id in ids]
     times = alternate(*(partial(reset_often, env) for env in envs))
     return [

@@ -142,10 +142,12 @@ def decide(terrain, trip, mind, terms, s, t, action):
 def asked(mind, terms, t, action):
     """Return the depth and the goal that an action asks for: the subgoal from D_MAX on, if there is one."""
     d_max, subgoal = terms.size[D_MAX], mind.aim[AHEAD]
-    return action % d_max + 1, subgoal if action >= d_max and subgoal != NONE else np.int64(t)
+    if action < d_max:
+        return action + 1, np.int64(t)
+    return action - d_max + 1, subgoal if subgoal != NONE else np.int64(t)
 
 
-@kernel
+@kernel(inline=True)
 def search(terrain, trip, mind, s, goal, depth):
     """Make General LRTA*'s decision towards a goal; return its result and by how much it raised the value of ``s``."""
     mind.aim[PURSUED] = goal
