@@ -1,9 +1,9 @@
 """Small neural networks as policies for the depth of a lookahead: weights in an ``.npz`` file, evaluated by a kernel.
 
-A network reads an observation of RTDepth-v0 or RTDeepen-v0, or some of its features: every number as
+A network reads an observation of RTDepth-v0, RTDeepen-v0 or RTThink-v0, or some of its features: every number as
 sign(x) log(1 + abs(x)), then standardised by a mean and a scale of its own. The largest output decides, the first of
-equal ones: which depth, or whether to act (output 0) or to deepen (output 1). Sums are made in float64, so that their
-order does not matter for the decision.
+equal ones: which depth, or whether to act (output 0) or to deepen or think on (output 1). Sums are made in float64, so
+that their order does not matter for the decision.
 """
 
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rt_gym.archive import load_archive, save_archive
+from rt_gym.envs.thoughts import THOUGHTS
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike, shown
 from rt_gym.jit import kernel
@@ -22,7 +23,8 @@ from rt_gym.situation import LAYERS, SITUATION
 
 KIND, VERSION = "depth network", 1
 LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | {"width": (np.int64, 1)}
-DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # with the features that each can know
+DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # of a lookahead, with the features each can know
+KNOWN = DECISIONS | {"think": THOUGHTS}  # the same with that of RTThink-v0, which no agent takes
 ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
 ACTIVATIONS = ("tanh", "relu")
 TANH, RELU = range(2)
@@ -80,16 +82,24 @@ def activate(units, activation):
         units[j] = np.tanh(units[j]) if activation == TANH else max(units[j], 0.0)
 
 
+@kernel
+def forward_all(net, rows, room, out):
+    """Write the outputs for every row."""
+    for i in range(len(rows)):
+        forward(net, rows[i], room, out[i])
+
+
 @dataclass(frozen=True, eq=False)
 class Network:
     """A policy.
 
     Args:
-        decide: ``"depth"`` before the search, or ``"deepen"`` after every layer.
+        decide: ``"depth"`` before the search, ``"deepen"`` after every layer, or ``"think"`` after every slice.
         features: the names of the inputs, in their order; those of the layers only for ``"deepen"``.
         layers: weights (inputs x outputs) and bias of every layer, the last one's outputs being the actions.
-        d_max: the largest depth.
-        depths: the depth that each output stands for; empty for ``"deepen"``, whose outputs are ACT and DEEPEN.
+        d_max: the largest depth; 1 for ``"think"``.
+        depths: the depth that each output stands for; only for ``"depth"``. The outputs of the others are the actions
+            of their environment: to act, and to go on.
         history: how many steps back the features reach.
         activation: ``"tanh"`` or ``"relu"``, after every layer but the last.
         mean, scale: what is taken away from every input, and what the rest is divided by; 0 and 1 if None.
@@ -128,10 +138,10 @@ class Network:
         object.__setattr__(self, name, value)
 
     def _check_words(self) -> None:
-        if not isinstance(self.decide, str) or self.decide not in DECISIONS:
-            raise InputError(f"must decide {' or '.join(DECISIONS)}, not {quoted(self.decide)}")
+        if not isinstance(self.decide, str) or self.decide not in KNOWN:
+            raise InputError(f"must decide {', '.join(DECISIONS)} or think, not {quoted(self.decide)}")
         for feature in self.features:
-            if feature not in DECISIONS[self.decide]:
+            if feature not in KNOWN[self.decide]:
                 raise InputError(f"has the feature {quoted(feature)}, which a policy for the {self.decide} cannot know")
         if not self.features or len(set(self.features)) < len(self.features):
             raise InputError("must have features, and each of them once")
@@ -171,9 +181,12 @@ class Network:
         """Return the outputs for observations, one in each row; their columns are the features, as environments do."""
         rows = _numbers("observations", observations, (None, len(self.features)))
         net, room, out = self.wired(self.features), np.empty((2, self.widest)), np.empty((len(rows), self.outputs))
-        for row, scores in zip(rows, out, strict=True):
-            forward(net, row, room, scores)
+        forward_all(net, rows, room, out)
         return out
+
+    def choose(self, observations: ArrayLike) -> NDArray[np.int64]:
+        """Return the actions for observations, one in each row."""
+        return self.scores(observations).argmax(axis=1)
 
     def save(self, path: PathLike) -> None:
         """Write the network to an ``.npz`` file."""

@@ -27,9 +27,9 @@ from agents.depth_control import (
     open_layer,
     search,
 )
-from agents.network import ACT, DEEPEN, Net, Network, forward, load_network
+from agents.network import ACT, DECISIONS, DEEPEN, Net, Network, forward, load_network
 from agents.policy import INPUTS, largest
-from rt_gym.errors import whole
+from rt_gym.errors import InputError, whole
 from rt_gym.features import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
@@ -110,6 +110,8 @@ class PolicyLRTA(DepthControl):
     def __init__(self, policy: PathLike | Network = "deepen", d_max: int | None = None, tie: str = "first") -> None:
         self.policy = policy
         self.network = load_network(policy)
+        if self.network.decide not in DECISIONS:
+            raise InputError(f"policy must decide {' or '.join(DECISIONS)}; one that decides to think is for RTThink-v0")
         cap = self.network.d_max if d_max is None else whole("d_max", d_max, 1, MAX_DEPTH)
         super().__init__(min(cap, self.network.d_max), self.network.history, tie)
 

@@ -4,7 +4,7 @@ A policy is a function from a batch of observations of RTThink-v0 to actions. Th
 slices before every commitment: the best of them is what a real-time agent with a fixed lookahead can do.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -20,9 +20,13 @@ from rt_gym.envs.single import pick, seeded
 from rt_gym.envs.think_episode import ACT, THINK
 from rt_gym.envs.thoughts import THOUGHTS
 from rt_gym.errors import whole
+from training.compare.stats import Estimate, estimate, resampled_sums
+from training.compare.table import Table, digits, interval
 
 SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones end
-SLICES, COMMITTED = THOUGHTS.index("slices"), THOUGHTS.index("committed")
+SLICES, FOUND, COMMITTED, PATH, SEEN = map(THOUGHTS.index, ("slices", "found", "committed", "path", "seen"))
+SLICES_TO_BEAT = (1, 2, 4, 8, 16)
+UNTIL_FOUND = 10**9  # slices that no search takes
 
 Policy = Callable[[NDArray[np.float32]], NDArray[np.int64]]
 
@@ -44,6 +48,16 @@ class FixedSlices:
         """Return what to do in every episode."""
         acts = (observations[:, COMMITTED] > 0) | (observations[:, SLICES] > self._enough)
         return np.where(acts, ACT, THINK)
+
+
+def follow_rule(observations: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Follow the hand rule: think until the best path leads to a cell that was never seen, or to the goal.
+
+    Beyond that cell the search would think about what it does not know. On a known map this thinks until found.
+    """
+    ready = (observations[:, SEEN] < observations[:, PATH]) | (observations[:, FOUND] > 0)
+    acts = (observations[:, COMMITTED] > 0) | ((observations[:, SLICES] > 0) & ready)
+    return np.where(acts, ACT, THINK)
 
 
 @dataclass(frozen=True)
@@ -126,3 +140,38 @@ def _seeds(problems: int) -> list[int]:
 def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: Any) -> dict[int, Times]:
     """Return how the fixed numbers of slices do."""
     return {number: evaluate(FixedSlices(number), problems, **settings) for number in slices}
+
+
+def contest(policies: Mapping[str, Policy], problems: Sequence[Problem], **settings: Any) -> dict[str, Times]:
+    """Return how fixed numbers of slices, thinking until found, the hand rule and some policies do."""
+    fixed: dict[str, Policy] = {f"{number} slices": FixedSlices(number) for number in SLICES_TO_BEAT}
+    others: dict[str, Policy] = {"until found": FixedSlices(UNTIL_FOUND), "rule": follow_rule}
+    return {name: evaluate(one, problems, **settings) for name, one in (fixed | others | dict(policies)).items()}
+
+
+def gain(times: Mapping[str, Times], name: str) -> Estimate | None:
+    """Return the mean time ratio of the best fixed number of slices over that of a policy; None if a run was cut.
+
+    Both meet the same resampled problems. Which number is the best is decided once, on all problems.
+    """
+    fixed = [time for other, time in times.items() if other.endswith("slices") and time.solved.all()]
+    if not fixed or not times[name].solved.all():
+        return None
+    best = min(fixed, key=lambda time: time.ratio)
+    columns = np.stack([time.time / time.optimal for time in (best, times[name])], axis=1)
+    sums = resampled_sums(columns, seed=0)
+    return estimate(sums[:, 0] / sums[:, 1], len(columns))
+
+
+def times_table(times: Mapping[str, Times]) -> Table:
+    """Return the table of all policies."""
+    title = f"{len(next(iter(times.values())).time)} problems: time until the goal is reached"
+    columns = ["\npolicy", "time /\noptimal", "best fixed\nover it", "95 %\ninterval", "share of\nthinking", "\nsolved"]
+    return Table(title, columns, [_line(times, name) for name in times])
+
+
+def _line(times: Mapping[str, Times], name: str) -> list[str]:
+    own, ahead = times[name], gain(times, name)
+    cells = ["-", "-"] if ahead is None else [digits(ahead.value), interval(ahead)]
+    share = own.thought.sum() / own.time.sum()
+    return [name, f"{own.ratio:.2f}", *cells, f"{100 * share:.0f} %", f"{own.solved.sum()}/{own.solved.size}"]

@@ -1,7 +1,7 @@
-"""``rt-gym train rl``: learn a controller of the lookahead by reinforcement."""
+"""``rt-gym train rl``: learn a controller by reinforcement or evolution."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,18 +11,25 @@ from training.commands.terminal import AsJson, Seed, make_folder, print_json, pr
 if TYPE_CHECKING:
     from agents.network import Network
     from training.compare import Course, Findings, Workers
-    from training.rl import Progress
+    from training.compare.table import Table
+    from training.rl import Progress, Training
 
-Algorithm = Annotated[str, typer.Option(help="ppo, a2c, dqn or maskable-ppo.")]
-Teacher = Annotated[str, typer.Option(help="Whom to imitate first: none, oracle, tree or rule.")]
-Hidden = Annotated[str, typer.Option(metavar="N[,N]", help="Widths of the hidden layers.")]
+Env = Annotated[str, typer.Option(help="RTDepth-v0, RTDeepen-v0 or RTThink-v0.")]
+Algorithm = Annotated[str, typer.Option(help="ppo, a2c, dqn, maskable-ppo, or cma (evolution; not for RTThink-v0).")]
+Teacher = Annotated[
+    str, typer.Option(help="Whom to imitate first: none, oracle, tree or rule; in RTThink-v0 none or rule.")
+]
+Hidden = Annotated[str, typer.Option(metavar="N[,N]", help="Widths of the hidden layers; 32, or 2 for cma.")]
+Vision = Annotated[int | None, typer.Option(min=0, help="How far RTThink-v0 sees; without it the map is known.")]
+Slice = Annotated[int, typer.Option(min=1, help="States that RTThink-v0 expands in a slice of thinking.")]
 Out = Annotated[Path, typer.Option(help="The folder for policy, checkpoints, tables and plots.")]
 
 
 def rl(
-    env: Annotated[str, typer.Option(help="RTDepth-v0 or RTDeepen-v0.")] = "RTDeepen-v0",
+    env: Env = "RTDeepen-v0",
     algo: Algorithm = "ppo",
     steps: Annotated[int, typer.Option(min=1, help="Steps of all episodes together.")] = 500_000,
+    generations: Annotated[int, typer.Option(min=1, help="Of cma, at most.")] = 20,
     maps: Sources = None,
     validation: Sources = None,
     test: Sources = None,
@@ -30,7 +37,9 @@ def rl(
     price: Annotated[float, typer.Option(min=0.0, help="Steps that an expansion is worth in the reward.")] = 0.002,
     d_max: Annotated[int, typer.Option(min=1, max=100, help="The largest depth.")] = 20,
     history: Annotated[int, typer.Option(min=1, max=10_000, help="How many steps back features reach.")] = 20,
-    hidden: Hidden = "32",
+    vision: Vision = None,
+    slice: Slice = 20,
+    hidden: Hidden = "",
     episodes: Annotated[int, typer.Option(min=1, help="How many run side by side.")] = 256,
     every: Annotated[int, typer.Option(min=1, help="Steps between looks at the validation maps.")] = 50_000,
     patience: Annotated[int, typer.Option(min=1, help="Looks without a better network before it ends.")] = 5,
@@ -52,41 +61,79 @@ def rl(
     from training.specs import parse_numbers
 
     training = Training(
-        env=env, algo=algo, steps=steps, price=price, d_max=d_max, history=history,
-        hidden=tuple(parse_numbers("--hidden", hidden, int)),
+        env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
+        slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)) if hidden else (),
         episodes=episodes, teacher=teacher, every=every, patience=patience, seed=seed,
     )  # fmt: skip
     courses = draw_parts({"train": maps, "validation": validation, "test": test}, problems, optimal, seed)
     make_folder(out)
     workers = Workers(jobs)
-    with progress("beginning", steps) as advance:
+    with progress("beginning", generations if algo == "cma" else steps) as advance:
         network, went = train(
             training, courses["train"], courses["validation"], out / "checkpoints", workers,
             lambda amount, text: advance(amount, text), tensorboard,
         )  # fmt: skip
     network.save(out / "policy.npz")
-    _report(network, went, courses["test"], out, workers, as_json)
+    _report(training, network, went, courses["test"], out, workers, as_json)
 
 
 def _report(
-    network: "Network", went: "Progress", test: "tuple[Course, ...]", out: Path, workers: "Workers", as_json: bool
+    training: "Training",
+    network: "Network",
+    went: "Progress",
+    test: "tuple[Course, ...]",
+    out: Path,
+    workers: "Workers",
+    as_json: bool,
 ) -> None:
-    """Compare the network with fixed depths, rules, the ready-made tree and the oracle on unseen maps."""
+    """Compare the network with its rivals on unseen maps."""
     from training.plots import save
-    from training.rl.plot import draw_looks
+    from training.rl.progress import draw_looks
 
-    findings = _judged(out / "policy.npz", network.d_max, test, out, workers)
-    files = [out / "policy.npz", *findings.write(out, {"training": network.about})]
-    files.append(save(draw_looks(went.looks), out / "training.png"))
+    if training.decide == "think":
+        document, tables, remarks, files = _beside_slices(training, network, test)
+    else:
+        document, tables, remarks, files = _beside_depths(network, test, out, workers)
+    files = [out / "policy.npz", *files, save(draw_looks(went), out / "training.png")]
     if as_json:
         extra = {"policy": network.about, "looks": went.looks, "files": [str(path) for path in files]}
-        print_json(findings.document() | extra)
+        print_json(document | extra)
         return
-    rows = [[f"{steps:,.0f}", *(_cell(figure) for figure in figures)] for steps, *figures in went.looks]
-    print_table("On the validation maps", ["steps", "mean return", "subopt.", "ratio mean", "pooled"], rows, 0)
-    for table in findings.tables():
+    steps = "generations" if training.algo == "cma" else "steps"
+    print_table("On the validation maps", [steps, "mean return", *went.names], went.table(), 0)
+    for table in tables:
         print_table(table.title, table.columns, table.rows)
-    typer.echo("\n".join(["", *findings.remarks(), *map(str, files)]))
+    typer.echo("\n".join(["", *remarks, *map(str, files)]))
+
+
+_Told = tuple[dict[str, Any], "list[Table]", list[str], list[Path]]  # a document, tables, remarks, files
+
+
+def _beside_slices(training: "Training", network: "Network", test: "tuple[Course, ...]") -> _Told:
+    """Return how fixed numbers of slices, the rule and the network do."""
+    from training.rl.course import problems_of
+    from training.think import contest, times_table
+
+    times = contest({"network": network.choose}, problems_of(test), **training.thinking)
+    table = times_table(times)
+    ratios = {name: time.ratio if time.solved.all() else None for name, time in times.items()}
+    return {"time_ratios": ratios}, [table], [], []
+
+
+def _beside_depths(network: "Network", test: "tuple[Course, ...]", out: Path, workers: "Workers") -> _Told:
+    """Return how fixed depths, rules, the ready-made tree, the oracle and the network do, and their leaderboard."""
+    from rt_gym import InputError
+    from training.leaderboard import PRICE, leaderboard_table, score
+
+    findings = _judged(out / "policy.npz", network.d_max, test, out, workers)
+    document, tables, remarks = findings.document(), findings.tables(), findings.remarks()
+    try:
+        standings = score(findings.rows)
+        document["leaderboard"] = [standing.document() for standing in standings]
+        tables.append(leaderboard_table(standings, PRICE))
+    except InputError as error:  # on easy maps the oracle saves nothing
+        remarks.append(f"There is no leaderboard: {error}.")
+    return document, tables, remarks, findings.write(out, {"training": network.about})
 
 
 def _judged(policy: Path, d_max: int, test: "tuple[Course, ...]", out: Path, workers: "Workers") -> "Findings":
@@ -98,7 +145,3 @@ def _judged(policy: Path, d_max: int, test: "tuple[Course, ...]", out: Path, wor
     with progress("running on unseen maps", plan.runs) as advance:
         rows, timings = run_plan(plan, out / "test", workers, advance)
     return find(plan, rows, timings)
-
-
-def _cell(figure: float | None) -> str:
-    return "-" if figure is None else f"{figure:.2f}"

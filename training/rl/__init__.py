@@ -5,6 +5,7 @@ the settings works without them.
 """
 
 from training.rl.course import ALGORITHMS, ENVIRONMENTS, TEACHERS, Training
-from training.rl.train import Progress, train
+from training.rl.progress import Progress
+from training.rl.train import train
 
 __all__ = ["ALGORITHMS", "ENVIRONMENTS", "TEACHERS", "Progress", "Training", "train"]

@@ -12,9 +12,11 @@ from rt_gym import InputError, Problem
 from rt_gym.errors import quoted, whole
 from training.compare import Course
 
-ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo")
-ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen"}  # with what a policy decides there
+ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")
+ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen", "RTThink-v0": "think"}  # what a policy decides there
 TEACHERS = ("none", "oracle", "tree", "rule")
+USUAL = (32,)  # hidden layers
+SMALL = (2,)  # the same for evolution, which has to guess every weight
 
 _CLASSES = 4  # of difficulty
 _MOST_COPIES = 8  # of an easy problem, beside a hard one
@@ -25,12 +27,15 @@ class Training:
     """How to train.
 
     Attributes:
-        env: where: RTDepth-v0 or RTDeepen-v0.
-        algo: ``"ppo"``, ``"a2c"``, ``"dqn"``, or ``"maskable-ppo"`` where sb3-contrib is installed.
-        steps: of all episodes together.
-        price: straight steps that an expansion is worth in the reward.
+        env: where: RTDepth-v0, RTDeepen-v0 or RTThink-v0.
+        algo: ``"ppo"``, ``"a2c"``, ``"dqn"``, or ``"maskable-ppo"`` where sb3-contrib is installed; ``"cma"`` evolves
+            networks by whole episodes (``training.evolve``) and heeds neither price nor teacher.
+        steps: of all episodes together, except for cma.
+        generations: how many at most, for cma.
+        price: straight steps that an expansion is worth in the reward; in RTThink-v0 time is all that counts.
         d_max, history: of the environment.
-        hidden: the widths of the network's hidden layers.
+        slice, vision: of RTThink-v0.
+        hidden: the widths of the network's hidden layers; the usual ones if empty.
         episodes: how many run side by side.
         max_moves: where an episode is cut, so that a few hopeless ones do not fill the batch.
         gamma: the discount; a decision pays off hundreds of moves later, so hardly any.
@@ -44,10 +49,13 @@ class Training:
     env: str = "RTDeepen-v0"
     algo: str = "ppo"
     steps: int = 1_000_000
+    generations: int = 20
     price: float = 0.002
     d_max: int = 20
     history: int = 20
-    hidden: tuple[int, ...] = (32,)
+    slice: int = 20
+    vision: int | None = None
+    hidden: tuple[int, ...] = ()
     episodes: int = 256
     max_moves: int = 400
     gamma: float = 0.999
@@ -61,15 +69,28 @@ class Training:
         for name, known in (("env", tuple(ENVIRONMENTS)), ("algo", ALGORITHMS), ("teacher", TEACHERS)):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} must be one of {', '.join(known)}, not {quoted(getattr(self, name))}")
-        for name in ("steps", "d_max", "history", "episodes", "max_moves", "every", "patience"):
+        for name in (
+            "steps", "generations", "d_max", "history", "slice", "episodes", "max_moves", "every", "patience",
+        ):  # fmt: skip
             whole(name, getattr(self, name), 1)
         whole("seed", self.seed, 0)
+        object.__setattr__(self, "hidden", tuple(self.hidden) or (SMALL if self.algo == "cma" else USUAL))
         for width in self.hidden:
             whole("the width of a hidden layer", width, 1, 4096)
         if not 0 < self.gamma <= 1 or not self.rate > 0 or not self.price >= 0:
             raise InputError("gamma must be above 0 and at most 1, rate above 0, price at least 0")
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Refuse what does not go with something else."""
         if self.algo == "dqn" and self.teacher != "none":
             raise InputError("a teacher shows what to do, and dqn learns what things are worth: choose another algo")
+        if self.algo == "cma" and (self.decide == "think" or len(self.hidden) > 1 or self.teacher != "none"):
+            raise InputError("cma evolves one hidden layer for RTDepth-v0 or RTDeepen-v0, from a rule of its own")
+        if self.decide == "think" and self.teacher not in ("none", "rule"):
+            raise InputError(f"in {self.env} the teacher must be none or rule, not {self.teacher}")
+        if self.decide != "think" and self.vision is not None:
+            raise InputError(f"vision is for RTThink-v0; {self.env} has known maps")
 
     @property
     def decide(self) -> str:
@@ -78,15 +99,20 @@ class Training:
 
     def env_settings(self, problems: list[Problem]) -> dict[str, Any]:
         """Return the arguments of the environment; a return is minus the suboptimality, work included."""
-        return {
-            "problems": problems,
-            "d_max": self.d_max,
-            "history": self.history,
-            "price": self.price,
-            "reward": "normalised",
-            "max_moves": self.max_moves,
-            "budget": None,
-        }
+        shared = {"problems": problems, "reward": "normalised", "max_moves": self.max_moves}
+        if self.decide == "think":
+            return shared | self.thinking
+        return shared | {"history": self.history, "d_max": self.d_max, "price": self.price, "budget": None}
+
+    @property
+    def thinking(self) -> dict[str, Any]:
+        """What of RTThink-v0 is the same in training and when a policy is judged."""
+        return {"slice": self.slice, "vision": self.vision, "history": self.history}
+
+
+def problems_of(courses: Iterable[Course]) -> list[Problem]:
+    """Return the problems of all maps."""
+    return [course.problem(task) for course in courses for task in course.tasks]
 
 
 def balanced(courses: Iterable[Course]) -> list[Problem]:
@@ -94,7 +120,7 @@ def balanced(courses: Iterable[Course]) -> list[Problem]:
 
     How hard a problem is, is how many moves LRTA* with a lookahead of three takes.
     """
-    problems = [course.problem(task) for course in courses for task in course.tasks]
+    problems = problems_of(courses)
     moves = np.array([agents.run("lrta", one, depth=3, max_moves=100_000, clock=False).moves for one in problems])
     ranks = np.argsort(np.argsort(moves, kind="stable"), kind="stable") * _CLASSES // len(problems)
     typical = np.array([np.median(moves[ranks == rank]) if (ranks == rank).any() else 1.0 for rank in range(_CLASSES)])

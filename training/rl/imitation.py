@@ -2,13 +2,15 @@
 
 States come from the walks of the oracle, or of the ready-made tree, on the training maps. What the teacher would choose
 there follows from the samples: the oracle's label, the tree's depth, or the depth at which the hand rule ``settle``
-would stop.
+would stop. In RTThink-v0 the teacher is the hand rule of ``training.think``, which walks itself.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from agents.policy import INPUTS, add_scores, largest, load_policy
@@ -18,9 +20,11 @@ from rt_gym.situation import LAYERS, SITUATION, squash
 from training.collect import Logging, Samples, collect
 from training.compare import Course, Workers
 from training.learners import Recipe, by_layers
-from training.rl.course import Training
+from training.rl.course import Training, balanced
+from training.think import follow_rule
 
 STATES = 300  # of a problem
+SIDE_BY_SIDE, STEPS = 64, 1500  # episodes in which the rule of RTThink-v0 walks, and their steps
 EPOCHS, BATCH, RATE = 20, 4096, 3e-3
 
 _LAYER, _RISE, _FLAT, _STEADY = (LAYERS.index(name) for name in ("layer", "layer_rise", "flat", "steady"))
@@ -35,6 +39,8 @@ class Examples(NamedTuple):
 
 def examples(training: Training, courses: Sequence[Course], workers: Workers) -> Examples:
     """Return what the teacher of a training does on some maps."""
+    if training.decide == "think":
+        return thoughts(training, courses)
     logging = Logging(training.d_max, training.history, STATES, seed=training.seed)
     walker = load_policy("tree") if training.teacher == "tree" else None
     samples = collect(courses, logging, walker, workers)
@@ -45,6 +51,21 @@ def examples(training: Training, courses: Sequence[Course], workers: Workers) ->
         return Examples(squashed(samples.situation), wanted - 1)
     asked = depth <= wanted[sample]  # a layer that the teacher would not have opened shows nothing
     return Examples(squashed(rows[asked]), (depth < wanted[sample])[asked].astype(np.int64))
+
+
+def thoughts(training: Training, courses: Sequence[Course]) -> Examples:
+    """Return what the hand rule of RTThink-v0 does on its own walks."""
+    batch: Any = gym.make_vec(
+        training.env, SIDE_BY_SIDE, vectorization_mode="vector_entry_point", autoreset_mode=AutoresetMode.SAME_STEP,
+        **training.env_settings(balanced(courses)),
+    )  # fmt: skip
+    seen, _ = batch.reset(seed=training.seed)
+    rows, actions = [], []
+    for _ in range(STEPS):
+        rows.append(seen)
+        actions.append(follow_rule(seen))
+        seen, *_ = batch.step(actions[-1])
+    return Examples(np.concatenate(rows), np.concatenate(actions))
 
 
 def tree_depths(samples: Samples) -> NDArray[np.int64]:

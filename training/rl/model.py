@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.network import Network
+from agents.network import KNOWN, Network
 from rt_gym import InputError
-from rt_gym.features import FEATURES
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
-from rt_gym.situation import LAYERS, SITUATION
 from training.rl.course import Training
 
 _MISSING = "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"
@@ -100,20 +98,18 @@ def export(model: Any, decide: str, d_max: int, history: int, about: dict[str, A
     """Return the network of a learner, which decides as its ``predict(..., deterministic=True)`` does.
 
     Raises:
-        InputError: if it is not the network of a controller of the lookahead's depth.
+        InputError: if it is not a network for this decision.
     """
     torch, _ = libraries()
-    names = {len(FEATURES): FEATURES, len(SITUATION): SITUATION}
-    extra = len(LAYERS) if decide == "deepen" else 0
     linear = [layer for layer in actor(model) if isinstance(layer, torch.nn.Linear)]
     kinds = {type(layer) for layer in actor(model)} - {torch.nn.Linear}
     known = {torch.nn.Tanh: "tanh", torch.nn.ReLU: "relu"}
-    if not linear or len(kinds) > 1 or not kinds <= set(known) or linear[0].in_features - extra not in names:
+    if not linear or len(kinds) > 1 or not kinds <= set(known) or linear[0].in_features != len(KNOWN[decide]):
         raise InputError(f"the learner's network is not one that decides the {decide} from our features")
     layers = tuple((layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear)
     return Network(
         decide=decide,
-        features=names[linear[0].in_features - extra] + (LAYERS if extra else ()),
+        features=KNOWN[decide],
         layers=layers,
         d_max=d_max,
         depths=tuple(range(1, d_max + 1)) if decide == "depth" else (),
@@ -125,7 +121,8 @@ def export(model: Any, decide: str, d_max: int, history: int, about: dict[str, A
 
 def exported(model: Any, training: Training) -> Network:
     """Return the network of a learner that is being trained."""
-    return export(model, training.decide, training.d_max, training.history, {"training": asdict(training)})
+    d_max = 1 if training.decide == "think" else training.d_max
+    return export(model, training.decide, d_max, training.history, {"training": asdict(training)})
 
 
 def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, trusted: bool = False) -> Network:
@@ -177,4 +174,4 @@ def load_checkpoint(path: Path, model: Any) -> dict[str, Any]:
 def agree(model: Any, network: Network, rows: Any) -> float:
     """Return in which share of observations the network decides as the learner itself."""
     chosen, _ = model.predict(np.asarray(rows, np.float32), deterministic=True)
-    return float((network.scores(rows).argmax(axis=1) == chosen).mean())
+    return float((network.choose(rows) == chosen).mean())

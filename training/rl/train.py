@@ -1,38 +1,22 @@
 """The training itself: imitate, learn, look at the validation maps now and then, keep the best, stop in time."""
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from hashlib import sha256
-from math import inf, log
 from pathlib import Path
 from typing import Any
 
 from agents.network import Network, load_network
-from training.compare import Allowance, Course, Plan, Score, Workers, enlist_all, run_plan, score_all
-from training.depth import MAX_MOVES, fixed_depths
+from training.compare import Course, Workers
+from training.depth import Told
 from training.rl.course import Training, balanced
+from training.rl.evolution import evolve_network
 from training.rl.imitation import clone, examples
-from training.rl.model import exported, libraries, load_checkpoint, make_env, make_model, save_checkpoint
+from training.rl.judges import judge_for
+from training.rl.model import actor, exported, libraries, load_checkpoint, make_env, make_model, save_checkpoint
+from training.rl.progress import Progress
 
-Told = Callable[[float, str], Any]
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
-
-
-@dataclass
-class Progress:
-    """How a training went.
-
-    Attributes:
-        looks: of every look at the validation maps the steps so far, the mean return since the last, and the
-            suboptimality and the two ratios to fixed depths there, None where a run failed.
-        merit: of the best network: the mean of the logarithms of both ratios.
-        idle: looks since it was found.
-    """
-
-    looks: list[list[float | None]] = field(default_factory=list)
-    merit: float = -inf
-    idle: int = 0
 
 
 def train(
@@ -48,9 +32,17 @@ def train(
 
     The folder keeps a checkpoint of every look: the same call goes on from the last one. Episodes that were under way
     are begun anew, and what DQN remembers of earlier ones is gathered again.
+
+    Raises:
+        InputError: if Stable-Baselines3 is missing, or a checkpoint is damaged.
     """
+    if training.algo == "cma":
+        return evolve_network(training, courses, validation, folder, workers or Workers(), told)
+    torch, _ = libraries()
     school = _School(training, courses, validation, folder, workers or Workers(), told)
     env = make_env(training, balanced(courses))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # networks this small are slower on more
     try:
         model = make_model(training, env, tensorboard)
         school.prepare(model)
@@ -59,6 +51,7 @@ def train(
             model.learn(left, callback=_callback(school), reset_num_timesteps=False, tb_log_name=training.algo)
             school.look(model)
     finally:
+        torch.set_num_threads(threads)
         env.close()
     return load_network(school.best), school.progress
 
@@ -75,8 +68,8 @@ class _School:
         workers: Workers,
         told: Told,
     ) -> None:
-        self.training, self.courses, self.validation = training, courses, validation
-        self.workers, self.told = workers, told
+        self.training, self.courses, self.workers, self.told = training, courses, workers, told
+        self.judge = judge_for(training, validation, folder, workers)
         parts = [asdict(training), *([course.digest, course.tasks] for course in (*courses, *validation))]
         key = sha256(json.dumps(parts, default=repr).encode()).hexdigest()[:16]
         self.folder = folder
@@ -96,6 +89,7 @@ class _School:
         if training.teacher != "none":
             self.told(0, f"imitating the {training.teacher}")
             clone(model, examples(training, self.courses, self.workers), training.seed)
+        self.progress = Progress(self.judge.names, self.judge.level())
         self.look(model)
 
     @property
@@ -108,43 +102,16 @@ class _School:
         if self.progress.looks and self.progress.looks[-1][0] == model.num_timesteps:
             return
         network, progress = exported(model, self.training), self.progress
-        score = judge(network, self.validation, self.folder, self.workers)
-        merit = merit_of(score)
-        if merit > progress.merit or not self.best.exists():
+        found = self.judge.judge(network)
+        if found.merit > progress.merit or not self.best.exists():
             network.save(self.best)
-            progress.merit, progress.idle = merit, 0
+            progress.merit, progress.idle = found.merit, 0
         else:
             progress.idle += 1
-        parts = (score.quality, score.ratio_mean, score.ratio_pooled)
-        figures = [None if part is None else part.value for part in parts]
-        progress.looks.append([model.num_timesteps, _mean_return(model), *figures])
+        progress.looks.append([model.num_timesteps, _mean_return(model), *found.figures])
         save_checkpoint(self.checkpoint, model, asdict(progress))
-        self.told(model.num_timesteps - self.seen, f"{shown(score)} on the validation maps")
+        self.told(model.num_timesteps - self.seen, f"{found.text} on the validation maps")
         self.seen = model.num_timesteps
-
-
-def judge(network: Network, courses: tuple[Course, ...], folder: Path, workers: Workers) -> Score:
-    """Return the score of a network beside the fixed depths on the same problems."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "candidate.npz"
-    network.save(file)
-    contenders = (*fixed_depths(), *enlist_all([f"policy-lrta:policy={file}"], [Allowance.of(None)]))
-    rows, _ = run_plan(Plan(contenders, courses, max_moves=MAX_MOVES), folder, workers)
-    return score_all(rows)[-1]
-
-
-def merit_of(score: Score) -> float:
-    """Return the mean of the logarithms of both ratios, nothing at all where a run failed."""
-    if score.ratio_mean is None or score.ratio_pooled is None:
-        return -inf
-    return 0.5 * (log(score.ratio_mean.value) + log(score.ratio_pooled.value))
-
-
-def shown(score: Score) -> str:
-    """Return the ratios of a score in words."""
-    if score.ratio_mean is None or score.ratio_pooled is None:
-        return "failed"
-    return f"ratios {score.ratio_mean.value:.2f} and {score.ratio_pooled.value:.2f}"
 
 
 def _mean_return(model: Any) -> float | None:
@@ -154,7 +121,6 @@ def _mean_return(model: Any) -> float | None:
 
 def _callback(school: _School) -> Any:
     """Return what Stable-Baselines3 calls after every step: it looks now and then and may end the training."""
-    libraries()
     from stable_baselines3.common.callbacks import BaseCallback
 
     class Looker(BaseCallback):
@@ -171,8 +137,6 @@ def _callback(school: _School) -> Any:
             return not school.over
 
         def _wait(self, still: bool) -> None:
-            from training.rl.model import actor
-
             for layer in actor(self.model):
                 layer.requires_grad_(not still)
 

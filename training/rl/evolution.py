@@ -1,0 +1,46 @@
+"""``--algo cma``: the same maps and the same result as a training by reinforcement, but ``training.evolve`` does it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from agents.network import Network
+from rt_gym.archive import load_archive
+from training.collect import Logging
+from training.compare import Course, Workers
+from training.depth import School, Told
+from training.evolve import KIND, LAYOUT, VERSION, Evolution, evolve
+from training.rl.course import Training
+from training.rl.judges import RatioJudge
+from training.rl.progress import Progress
+
+
+def settings_of(training: Training) -> Evolution:
+    """Return the settings of the evolution; those that a training does not have are as they come."""
+    (hidden,) = training.hidden
+    return Evolution(
+        decide=training.decide,
+        hidden=hidden,
+        generations=training.generations,
+        check=min(Evolution.check, training.generations),
+        patience=training.patience,
+        seed=training.seed,
+    )
+
+
+def evolve_network(
+    training: Training,
+    courses: tuple[Course, ...],
+    validation: tuple[Course, ...],
+    folder: Path,
+    workers: Workers,
+    told: Told,
+) -> tuple[Network, Progress]:
+    """Evolve a network, and return it with its looks at the validation maps, one for every check."""
+    settings, logging = settings_of(training), Logging(training.d_max, training.history)
+    folder.mkdir(parents=True, exist_ok=True)
+    network = evolve(School(courses, validation, logging, 0, workers, folder), settings, told)
+    file = folder / f"evolution-{settings.decide}-{settings.seed}.npz"
+    ratios = np.exp(load_archive(file, KIND, VERSION, LAYOUT)[1]["merits"])
+    looks = [[settings.check * number, None, *map(float, pair)] for number, pair in enumerate(ratios, start=1)]
+    return network, Progress(RatioJudge.names, 1.0, looks)
