@@ -25,8 +25,9 @@ from training.compare.table import Table, digits, interval
 
 SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones end
 SLICES, FOUND, COMMITTED, PATH, SEEN = map(THOUGHTS.index, ("slices", "found", "committed", "path", "seen"))
-SLICES_TO_BEAT = (1, 2, 4, 8, 16)
 UNTIL_FOUND = 10**9  # slices that no search takes
+SLICES_TO_BEAT = (1, 2, 4, 8, 16, UNTIL_FOUND)
+_FIXED = {f"slices={number}" if number < UNTIL_FOUND else "until found": number for number in SLICES_TO_BEAT}
 
 Policy = Callable[[NDArray[np.float32]], NDArray[np.int64]]
 
@@ -144,9 +145,9 @@ def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: 
 
 def contest(policies: Mapping[str, Policy], problems: Sequence[Problem], **settings: Any) -> dict[str, Times]:
     """Return how fixed numbers of slices, thinking until found, the hand rule and some policies do."""
-    fixed: dict[str, Policy] = {f"{number} slices": FixedSlices(number) for number in SLICES_TO_BEAT}
-    others: dict[str, Policy] = {"until found": FixedSlices(UNTIL_FOUND), "rule": follow_rule}
-    return {name: evaluate(one, problems, **settings) for name, one in (fixed | others | dict(policies)).items()}
+    fixed: dict[str, Policy] = {name: FixedSlices(number) for name, number in _FIXED.items()}
+    others = {"rule": follow_rule} | dict(policies)
+    return {name: evaluate(one, problems, **settings) for name, one in (fixed | others).items()}
 
 
 def gain(times: Mapping[str, Times], name: str) -> Estimate | None:
@@ -154,7 +155,7 @@ def gain(times: Mapping[str, Times], name: str) -> Estimate | None:
 
     Both meet the same resampled problems. Which number is the best is decided once, on all problems.
     """
-    fixed = [time for other, time in times.items() if other.endswith("slices") and time.solved.all()]
+    fixed = [time for other, time in times.items() if other in _FIXED and time.solved.all()]
     if not fixed or not times[name].solved.all():
         return None
     best = min(fixed, key=lambda time: time.ratio)

@@ -29,13 +29,12 @@ class Finding(NamedTuple):
 
 
 class Judge(Protocol):
-    """Whoever judges networks.
+    """Whoever judges networks."""
 
-    Attributes:
-        names: what the figures are called.
-    """
-
-    names: list[str]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the figures are called."""
+        ...
 
     def level(self) -> float:
         """Return the figure of the best rival that does not decide anything."""
@@ -56,7 +55,7 @@ def judge_for(training: Training, courses: tuple[Course, ...], folder: Path, wor
 class RatioJudge:
     """Judges by how many times a network's expansions fixed depths need for its suboptimality, by both meters."""
 
-    names = ["ratio, mean", "ratio, pooled"]
+    names = ("ratio, mean", "ratio, pooled")
 
     def __init__(self, courses: tuple[Course, ...], folder: Path, workers: Workers) -> None:
         self.courses, self.folder, self.workers = courses, folder, workers
@@ -86,7 +85,7 @@ class RatioJudge:
 class TimeJudge:
     """Judges by the mean time until the goal is reached, as a multiple of the optimal cost."""
 
-    names = ["time ratio"]
+    names = ("time ratio",)
 
     def __init__(self, training: Training, courses: tuple[Course, ...]) -> None:
         self.problems, self.settings = problems_of(courses), training.thinking

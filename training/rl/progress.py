@@ -25,7 +25,7 @@ class Progress:
         idle: looks since it was found.
     """
 
-    names: list[str] = field(default_factory=list)
+    names: tuple[str, ...] = ()
     level: float = 1.0
     looks: list[list[float | None]] = field(default_factory=list)
     merit: float = -inf

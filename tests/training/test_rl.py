@@ -1,0 +1,374 @@
+"""Controllers by reinforcement: they learn, are exported exactly, go on after a kill, and refuse what does not fit."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import agents
+from agents.network import KNOWN, Network, load_network
+from rt_gym import InputError, load_map, sample_problems
+from training.cli import app
+from training.compare import Course, Draw, Workers, find_courses
+from training.rl import Training, train
+from training.rl.course import balanced, problems_of
+from training.rl.evolution import evolve_network
+from training.rl.imitation import clone, examples
+from training.rl.judges import RatioJudge, TimeJudge
+from training.rl.model import (
+    agree,
+    export,
+    exported,
+    import_zip,
+    load_checkpoint,
+    make_env,
+    make_model,
+    save_checkpoint,
+)
+from training.think import SLICES_TO_BEAT, contest, evaluate, fixed_times, follow_rule, gain, times_table
+
+WHY = "the extra rl (Stable-Baselines3 and PyTorch) is not installed"
+sb3 = pytest.importorskip("stable_baselines3", reason=WHY)
+torch = pytest.importorskip("torch", reason=WHY)
+evaluate_policy = pytest.importorskip("stable_baselines3.common.evaluation", reason=WHY).evaluate_policy
+
+HERE = Workers(jobs=1)
+DEPTH, DEEPEN, THINK = "RTDepth-v0", "RTDeepen-v0", "RTThink-v0"
+QUICK: dict[str, Any] = {"steps": 1024, "episodes": 16, "every": 256, "d_max": 4, "max_moves": 60, "hidden": (8,)}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Networks this small are slower on more than one core."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@cache
+def courses(name: str = "rooms-64", count: int = 6) -> tuple[Course, ...]:
+    return tuple(find_courses([name], Draw(count, 20, 60)))
+
+
+def quiet(amount: float, text: str) -> None:
+    """Hear of progress and say nothing."""
+
+
+def learner(training: Training) -> Any:
+    return make_model(training, make_env(training, problems_of(courses())))
+
+
+class Player:
+    """A policy as ``evaluate_policy`` asks for it: a function of observations, or any action at all."""
+
+    def __init__(self, choose: Any) -> None:
+        self.choose = choose
+
+    def predict(self, observation: Any, **_: Any) -> tuple[Any, None]:
+        return self.choose(observation), None
+
+
+class TestLearning:
+    """Expansions are so dear here that to look far is a mistake; judged on the return of 128 episodes."""
+
+    SEEDS = (0, 1, 2)
+    SETTINGS: ClassVar[dict[str, Any]] = {
+        "env": DEPTH,
+        "price": 0.1,
+        "d_max": 8,
+        "max_moves": 100,
+        "gamma": 0.9,
+        "hidden": (16,),
+    }
+    EACH: ClassVar[dict[str, dict[str, Any]]] = {
+        "ppo": {"steps": 49_152, "episodes": 64, "rate": 3e-3},
+        "a2c": {"steps": 32_000, "episodes": 32, "rate": 3e-3},
+        "dqn": {"steps": 12_000, "episodes": 16, "rate": 2e-3},
+    }
+
+    @classmethod
+    def mean_return(cls, choose: Any, seed: int) -> float:
+        env = make_env(Training(**cls.SETTINGS, episodes=32, seed=seed), problems_of(courses()))
+        return float(evaluate_policy(Player(choose), env, 128)[0])
+
+    @classmethod
+    @cache
+    def best_of_random(cls) -> float:
+        draw = np.random.default_rng(0)
+        return max(cls.mean_return(lambda seen: draw.integers(0, 8, len(seen)), seed) for seed in range(10))
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("algo", EACH)
+    def test_learners_of_the_library_beat_the_best_of_random_policies(self, algo: str, seed: int) -> None:
+        training = Training(**self.SETTINGS, **self.EACH[algo], algo=algo, seed=seed)
+        model = learner(training).learn(training.steps)
+        assert self.mean_return(exported(model, training).choose, seed) > self.best_of_random() / 2
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_evolution_beats_the_best_of_random_policies(self, seed: int, tmp_path: Path) -> None:
+        training = Training(env=DEPTH, algo="cma", d_max=8, generations=2, seed=seed)
+        network, progress = evolve_network(training, courses(), courses("random-48"), tmp_path, HERE, quiet)
+        assert self.mean_return(network.choose, seed) > self.best_of_random()
+        assert [look[0] for look in progress.looks] == [2]
+        assert np.allclose(progress.looks[0][2:], network.about["validation_ratios"], atol=1e-3)
+
+
+class TestExport:
+    @pytest.mark.parametrize("env", [DEPTH, DEEPEN, THINK])
+    @pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn"])
+    def test_a_network_decides_as_its_learner_on_every_observation(self, algo: str, env: str, tmp_path: Path) -> None:
+        training = Training(env=env, algo=algo, hidden=(8, 5), **{k: v for k, v in QUICK.items() if k != "hidden"})
+        model = learner(training)
+        seen, rows = model.env.reset(), []
+        for k in range(60):
+            rows.append(seen)
+            seen = model.env.step(np.full(16, k % 2))[0]
+        network = exported(model, training)
+        network.save(tmp_path / "policy.npz")
+        again = load_network(tmp_path / "policy.npz")
+        others = np.random.default_rng(0).normal(0, 5, (1000, seen.shape[1]))  # an untrained learner has few opinions
+        seen = np.concatenate([*rows, others], dtype=np.float32)
+        assert agree(model, network, seen) == agree(model, again, seen) == 1.0
+        assert len(np.unique(network.choose(seen))) > 1
+        assert again.features == KNOWN[training.decide]
+
+    def test_an_agent_makes_the_moves_that_the_network_makes_in_the_environment(self) -> None:
+        import gymnasium as gym
+
+        training = Training(env=DEEPEN, **QUICK)
+        network = exported(learner(training), training)
+        problem = problems_of(courses())[0]
+        env: Any = gym.make(DEEPEN, problems=[problem], d_max=4, budget=None)
+        seen, _ = env.reset()
+        cost, over = 0.0, False
+        while not over:
+            seen, reward, terminated, truncated, _ = env.step(int(network.choose(seen[None])[0]))
+            cost, over = cost - reward, terminated or truncated
+        run = agents.run("policy-lrta", problem, policy=network, max_moves=10_000)
+        assert run.cost == pytest.approx(cost)
+
+    def test_learners_for_other_features_or_actions_are_refused(self) -> None:
+        model = learner(Training(env=DEPTH, **QUICK))
+        with pytest.raises(InputError, match="not one that decides the deepen from our features"):
+            export(model, "deepen", 4, 20, {})
+        with pytest.raises(InputError, match="must have 7 outputs, one for each action, not 4"):
+            export(model, "depth", 7, 20, {})
+
+    def test_no_agent_takes_a_network_that_decides_to_think(self) -> None:
+        training = Training(env=THINK, **QUICK)
+        with pytest.raises(InputError, match="policy must decide depth or deepen; one that decides to think is for RT"):
+            agents.make("policy-lrta", policy=exported(learner(training), training))
+
+    def test_a_file_of_another_version_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        training = Training(**QUICK)
+        monkeypatch.setattr("agents.network.VERSION", 9)
+        exported(learner(training), training).save(tmp_path / "policy.npz")
+        monkeypatch.undo()
+        with pytest.raises(InputError, match="version"):
+            agents.make("policy-lrta", policy=str(tmp_path / "policy.npz"))
+
+
+class TestZips:
+    @pytest.fixture
+    def zipped(self, tmp_path: Path) -> Path:
+        learner(Training(env=DEPTH, **QUICK)).save(tmp_path / "model.zip")
+        return tmp_path / "model.zip"
+
+    def test_they_are_read_only_by_those_who_trust_them(self, zipped: Path) -> None:
+        with pytest.raises(InputError, match="can run code when it is read; say that you trust it"):
+            import_zip(zipped, "depth", 4)
+        network = import_zip(zipped, "depth", 4, trusted=True)
+        model = sb3.PPO.load(zipped, device="cpu")
+        rows = np.random.default_rng(0).normal(size=(200, len(network.features))).astype(np.float32)
+        assert agree(model, network, rows) == 1.0
+        assert network.about == {"from": "model.zip"}
+
+    def test_what_is_no_model_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "model.zip").write_bytes(b"PK nothing")
+        with pytest.raises(InputError, match=r"is no model of PPO, A2C or DQN"):
+            import_zip(tmp_path / "model.zip", "depth", 4, trusted=True)
+
+
+class TestImitation:
+    @pytest.mark.parametrize(
+        ("env", "teacher"), [(DEPTH, "oracle"), (DEPTH, "tree"), (DEEPEN, "rule"), (THINK, "rule")]
+    )
+    def test_a_clone_agrees_with_its_teacher_far_above_the_most_frequent_action(
+        self, env: str, teacher: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("training.rl.imitation.STEPS", 300)
+        monkeypatch.setattr("training.rl.imitation.BATCH", 256)
+        vision = 3 if env == THINK else None
+        training = Training(env=env, teacher=teacher, vision=vision, d_max=8, episodes=16)
+        taught = examples(training, courses(count=12), HERE)
+        majority = np.bincount(taught.actions).max() / len(taught.actions)
+        share = clone(learner(training), taught, seed=0)
+        assert share > majority + 0.5 * (1 - majority)
+        assert taught.rows.shape == (len(taught.actions), len(KNOWN[training.decide]))
+
+    def test_the_hand_rule_thinks_until_the_best_path_leads_into_the_unseen(self) -> None:
+        problems = sample_problems(load_map("random-48"), 8, 10, 40, seed=1)
+        names = KNOWN["think"]
+        rows = []
+        evaluate(lambda seen: rows.append(seen) or follow_rule(seen), problems, vision=2, slice=5)  # type: ignore[func-returns-value]
+        seen = {name: np.concatenate(rows)[:, names.index(name)] for name in names}
+        acts = follow_rule(np.concatenate(rows)) == 0
+        free = seen["committed"] == 0
+        assert not acts[free & (seen["slices"] == 0)].any()
+        assert acts[~free].all()
+        ready = (seen["seen"] < seen["path"]) | (seen["found"] == 1)
+        assert (acts == ready)[free & (seen["slices"] > 0)].all()
+        assert 0 < ready[free].mean() < 1
+
+
+class TestCheckpoints:
+    """A killed training is one whose callback raises."""
+
+    TRAINING = Training(env=DEPTH, **QUICK)
+
+    def go(self, folder: Path, told: Any = quiet) -> Any:
+        return train(self.TRAINING, courses(), courses("random-48"), folder, HERE, told)
+
+    def test_a_killed_training_goes_on_and_loses_at_most_one_interval(self, tmp_path: Path) -> None:
+        def killed(amount: float, text: str) -> None:
+            heard.append(amount)
+            if sum(heard) >= 512:
+                raise KeyboardInterrupt
+
+        heard: list[float] = []
+        with pytest.raises(KeyboardInterrupt):
+            self.go(tmp_path, killed)
+        amounts: list[float] = []
+        network, progress = self.go(tmp_path, lambda amount, text: amounts.append(amount))
+        assert 512 - self.TRAINING.every <= amounts[0] <= 512
+        assert sum(amounts) == progress.looks[-1][0]
+        steps = [look[0] for look in progress.looks]
+        assert steps == sorted(set(steps))
+        assert steps[:3] == [0, 256, 512]
+        assert steps[-1] >= self.TRAINING.steps
+        assert network.about["training"]["steps"] == 1024
+        _, again = self.go(tmp_path, lambda amount, text: amounts.append(amount))
+        assert again == progress
+
+    def test_a_damaged_checkpoint_is_refused_in_a_sentence(self, tmp_path: Path) -> None:
+        self.go(tmp_path)
+        (file,) = tmp_path.glob("*.pt")
+        file.write_bytes(file.read_bytes()[:-300])
+        with pytest.raises(InputError, match=rf"{file.name}: is not a readable checkpoint of this training"):
+            self.go(tmp_path)
+
+    def test_a_checkpoint_of_another_learner_or_with_code_in_it_is_refused(self, tmp_path: Path) -> None:
+        save_checkpoint(tmp_path / "a.pt", learner(self.TRAINING), {})
+        torch.save({"policy": Path}, tmp_path / "b.pt")
+        for name in ("a.pt", "b.pt"):
+            with pytest.raises(InputError, match="is not a readable checkpoint of this training"):
+                load_checkpoint(tmp_path / name, learner(Training(env=DEEPEN, **QUICK)))
+
+    def test_patience_ends_a_training_that_learns_nothing(self, tmp_path: Path) -> None:
+        training = Training(**QUICK | {"steps": 10_000, "rate": 1e-30}, patience=2)
+        _, progress = train(training, courses(), courses("random-48"), tmp_path, HERE)
+        assert len(progress.looks) == 3
+
+
+class TestJudges:
+    def test_ratios_are_those_of_fixed_depths(self, tmp_path: Path) -> None:
+        always = Network("depth", ("moves",), ((np.zeros((1, 1)), np.zeros(1)),), 20, (3,))
+        found = RatioJudge(courses(), tmp_path, HERE).judge(always)
+        assert found.figures == [pytest.approx(1), pytest.approx(1)]
+        assert found.merit == pytest.approx(0)
+        assert found.text == "1.00 and 1.00"
+
+    def test_times_are_beside_the_best_fixed_number_of_slices(self) -> None:
+        judge = TimeJudge(Training(env=THINK, vision=2, slice=5), courses())
+        acts = Network("think", ("slices",), ((np.zeros((1, 2)), np.array([1.0, 0.0])),), 1)
+        times = fixed_times(SLICES_TO_BEAT, problems_of(courses()), vision=2, slice=5)
+        assert judge.level() == min(time.ratio for time in times.values())
+        assert judge.judge(acts).figures == [times[1].ratio]
+
+    def test_a_table_of_times_sets_all_beside_the_best_fixed_number(self) -> None:
+        times = contest({"network": follow_rule}, problems_of(courses()), vision=2, slice=5)
+        assert gain(times, "network") == gain(times, "rule")
+        best = min(times[name].ratio for name in times if name not in ("rule", "network"))
+        ahead = gain(times, "rule")
+        assert ahead is not None
+        assert ahead.value == pytest.approx(best / times["rule"].ratio)
+        assert [row[0] for row in times_table(times).rows][-3:] == ["until found", "rule", "network"]
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("settings", "says"),
+        [
+            ({"env": "RTPath-v0"}, "env must be one of RTDepth-v0, RTDeepen-v0, RTThink-v0, not 'RTPath-v0'"),
+            ({"algo": "sac"}, "algo must be one of ppo, a2c, dqn, maskable-ppo, cma, not 'sac'"),
+            ({"teacher": "me"}, "teacher must be one of"),
+            ({"steps": 0}, "steps must be a whole number"),
+            ({"slice": 0}, "slice must be a whole number"),
+            ({"seed": -1}, "seed must be a whole number"),
+            ({"hidden": (0,)}, "the width of a hidden layer must be"),
+            ({"gamma": 0.0}, "gamma must be above 0"),
+            ({"rate": 0.0}, "rate above 0"),
+            ({"price": -1.0}, "price at least 0"),
+            ({"algo": "dqn", "teacher": "rule"}, "dqn learns what things are worth"),
+            ({"algo": "cma", "env": THINK}, "cma evolves one hidden layer for RTDepth-v0 or RTDeepen-v0"),
+            ({"algo": "cma", "hidden": (4, 4)}, "cma evolves one hidden layer"),
+            ({"env": THINK, "teacher": "tree"}, "in RTThink-v0 the teacher must be none or rule, not tree"),
+            ({"vision": 3}, "vision is for RTThink-v0"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, settings: dict[str, Any], says: str) -> None:
+        with pytest.raises(InputError, match=says):
+            Training(**settings)
+
+    def test_easy_problems_stand_more_often_than_hard_ones(self) -> None:
+        chosen = balanced(courses("caves-128", 12))
+        copies = {id(one): sum(one is other for other in chosen) for one in chosen}
+        assert min(copies.values()) == 1
+        assert 1 < max(copies.values()) <= 8
+
+
+class TestCommand:
+    MAPS = ("--maps", "rooms-64", "--validation", "random-48", "--test", "terrain-96", "--optimal", "20..60")
+    TINY = (*MAPS, "--problems", "2", "--steps", "4000", "--episodes", "16", "--every", "2000", "--d-max", "5")
+
+    def run(self, out: Path, *options: str) -> Any:
+        return CliRunner().invoke(app, ["train", "rl", *self.TINY, "--jobs", "1", "--out", str(out), *options])
+
+    @pytest.mark.parametrize("options", [("--teacher", "rule"), ("--algo", "cma", "--generations", "2")])
+    def test_a_controller_of_the_lookahead_from_maps_to_tables(self, options: tuple[str, ...], tmp_path: Path) -> None:
+        result = self.run(tmp_path, *options)
+        assert result.exit_code == 0, result.stderr
+        for text in ("On the validation maps", "lrta depth=26", "oracle-lrta", "policy-lrta", "eaderboard"):
+            assert text in result.stdout
+        assert {path.name for path in tmp_path.iterdir()} >= {"policy.npz", "training.png", "results.csv"}
+        assert load_network(tmp_path / "policy.npz").d_max == 5
+        assert all(Path(line).exists() for line in result.stdout.splitlines()[-3:])
+
+    def test_a_controller_of_thinking_as_json(self, tmp_path: Path) -> None:
+        result = self.run(tmp_path, "--env", THINK, "--vision", "3", "--slice", "5", "--json")
+        assert result.exit_code == 0, result.stderr
+        document = json.loads(result.stdout)
+        assert list(document["time_ratios"])[-3:] == ["until found", "rule", "network"]
+        assert [look[0] for look in document["looks"]][::2] == [0, 4000]
+        assert load_network(tmp_path / "policy.npz").decide == "think"
+
+    def test_bad_settings_are_refused_before_anything_is_written(self, tmp_path: Path) -> None:
+        result = self.run(tmp_path / "new", "--algo", "sac")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "algo must be one of" in result.stderr
+        assert not (tmp_path / "new").exists()
+
+    def test_without_the_library_the_extra_is_named(self, tmp_path: Path) -> None:
+        script = "import sys; sys.modules['torch'] = None; from training.cli import main; main()"
+        options = ["train", "rl", *self.TINY, "--out", str(tmp_path), "--jobs", "1"]
+        done = subprocess.run([sys.executable, "-c", script, *options], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'" in done.stderr
