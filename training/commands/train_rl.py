@@ -34,7 +34,8 @@ def rl(
     validation: Sources = None,
     test: Sources = None,
     teacher: Teacher = "none",
-    price: Annotated[float, typer.Option(min=0.0, help="Steps that an expansion is worth in the reward.")] = 0.002,
+    price: Annotated[float, typer.Option(min=0.0, help="Steps that an expansion is worth in the reward.")] = 0.02,
+    rate: Annotated[float, typer.Option(help="The learning rate.")] = 1e-4,
     d_max: Annotated[int, typer.Option(min=1, max=100, help="The largest depth.")] = 20,
     history: Annotated[int, typer.Option(min=1, max=10_000, help="How many steps back features reach.")] = 20,
     vision: Vision = None,
@@ -63,7 +64,7 @@ def rl(
     training = Training(
         env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
         slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)) if hidden else (),
-        episodes=episodes, teacher=teacher, every=every, patience=patience, seed=seed,
+        episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
     )  # fmt: skip
     courses = draw_parts({"train": maps, "validation": validation, "test": test}, problems, optimal, seed)
     make_folder(out)

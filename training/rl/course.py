@@ -39,7 +39,7 @@ class Training:
         episodes: how many run side by side.
         max_moves: where an episode is cut, so that a few hopeless ones do not fill the batch.
         gamma: the discount; a decision pays off hundreds of moves later, so hardly any.
-        rate: the learning rate.
+        rate: the learning rate; a large one forgets what was imitated.
         teacher: whom the network imitates first: nobody, the oracle's labels, the ready-made tree, or the hand rule.
         every: steps between two looks at the validation maps, each of which leaves a checkpoint.
         patience: looks without a better network before the training ends.
@@ -50,16 +50,16 @@ class Training:
     algo: str = "ppo"
     steps: int = 1_000_000
     generations: int = 20
-    price: float = 0.002
+    price: float = 0.02
     d_max: int = 20
     history: int = 20
     slice: int = 20
     vision: int | None = None
     hidden: tuple[int, ...] = ()
     episodes: int = 256
-    max_moves: int = 400
+    max_moves: int = 1000
     gamma: float = 0.999
-    rate: float = 3e-4
+    rate: float = 1e-4
     teacher: str = "none"
     every: int = 100_000
     patience: int = 5
