@@ -1,16 +1,32 @@
-"""An experiment with networks that it evolves first, from its problems to its claims, on maps that are small."""
+"""Experiments with networks that they train first, from the problems to the claims, on maps that are small."""
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from training.commands.reproduce import _conduct
 from training.compare import Workers
 from training.evolve import Evolution
-from training.experiments import load, rl_controllers
+from training.experiments import load, rl_controllers, rl_ppo
+from training.experiments.frame import Experiment, Part
 from training.experiments.grounds import Ground
-from training.experiments.lessons import Upbringing
+from training.experiments.lessons import Reinforcement, Upbringing
+from training.rl import Training
+
+
+def shrunk(experiment: Experiment, lessons: tuple[Any, ...]) -> Experiment:
+    part: Part = replace(
+        experiment.parts[0],
+        grounds=(Ground("", 65, 65),),
+        taught_on=(Ground("", 66, 65),),
+        chosen_on=(Ground("", 67, 65),),
+        problems={"smoke": 4, "full": 4},
+        optimal=(30, 300),
+        lessons=lessons,
+    )
+    return replace(experiment, parts=(part,))
 
 
 def test_networks_are_evolved_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,18 +36,19 @@ def test_networks_are_evolved_and_judged(tmp_path: Path, monkeypatch: pytest.Mon
     }
     lessons = tuple(Upbringing(f"{decide}-0", 5, settings) for decide, settings in quick.items())
     monkeypatch.setattr(rl_controllers, "LESSONS", lessons)
-    experiment = load("rl-controllers")
-    part = replace(
-        experiment.parts[0],
-        grounds=(Ground("", 65, 65),),
-        taught_on=(Ground("", 66, 65),),
-        chosen_on=(Ground("", 67, 65),),
-        problems={"smoke": 4, "full": 4},
-        optimal=(30, 300),
-        lessons=lessons,
-    )
-    document = _conduct(replace(experiment, parts=(part,)), "smoke", None, tmp_path, Workers(1))
+    document = _conduct(shrunk(load("rl-controllers"), lessons), "smoke", None, tmp_path, Workers(1))
     names = [claim["claim"].split(":")[0] for claim in document["claims"]]
     assert names == ["deepen-0"] * 6 + ["depth-0"] * 6
     assert all(claim["ours"] is not None for claim in document["claims"])
-    assert len(list((tmp_path / "rl-controllers" / "smoke" / "policies").rglob("deepen-0.npz"))) == 1
+    assert (tmp_path / "rl-controllers" / "smoke" / "policies" / "deepen-0.npz").exists()
+
+
+def test_networks_are_trained_by_reinforcement_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("stable_baselines3", reason="the extra rl (Stable-Baselines3 and PyTorch) is not installed")
+    quick = [Training(teacher="tree", steps=2048, episodes=16, d_max=5, seed=seed) for seed in (0, 1)]
+    lessons = tuple(Reinforcement(f"ppo-{training.seed}", training) for training in quick)
+    monkeypatch.setattr(rl_ppo, "LESSONS", lessons)
+    document = _conduct(shrunk(load("rl-ppo"), lessons), "smoke", None, tmp_path, Workers(1))
+    assert [claim["claim"].split(":")[0] for claim in document["claims"]] == ["ppo-0"] * 2 + ["ppo-1"] * 2
+    assert all(claim["ours"] is not None for claim in document["claims"])
+    assert (tmp_path / "rl-ppo" / "smoke" / "policies" / "ppo-1.npz").exists()

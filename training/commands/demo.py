@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rt_gym import Problem
     from training.bench import Summary
 
-_AGENTS = ("astar", "weighted-astar", "lrta", "lss-lrta", "rule-lrta", "classifier-lrta")
+_AGENTS = ("astar", "weighted-astar", "lrta", "lss-lrta", "rule-lrta", "classifier-lrta", "policy-lrta", "oracle-lrta")
 _BUDGETS = (10, 100, 1000)
 _MAPS = {"caves-128": (60, 200), "terrain-512": (100, 300)}  # with the range of optimal costs
 _PROBLEMS = 20
@@ -39,7 +39,8 @@ subopt.: cost walked / optimal cost. exp., scans, µs: expansions, scans and tim
 mean: per problem, then over problems. pooled: all work / all moves. worst move: the most expansions.
 p50, p99: of each run, then the median over problems.
 The two A* have no bound per move: they stand still, one move at a time, until their path is found.
-rule-lrta chooses the depth of every lookahead by a rule, classifier-lrta by a learned tree; lrta's is fixed.
+lrta looks equally far at every move. rule-lrta chooses its depth by a rule, classifier-lrta by a learned tree,
+policy-lrta by a learned network, oracle-lrta by what the deepest lookahead would do (which is counted as scans).
 """
 
 

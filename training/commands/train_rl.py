@@ -89,7 +89,7 @@ def _report(
 ) -> None:
     """Compare the network with its rivals on unseen maps."""
     from training.plots import save
-    from training.rl.progress import draw_looks
+    from training.rl.plot import draw_looks
 
     if training.decide == "think":
         document, tables, remarks, files = _beside_slices(training, network, test)

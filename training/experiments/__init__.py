@@ -29,6 +29,7 @@ _TABLE = {
     "dc-f6": "dc_f6",
     "dc-f7": "dc_f7",
     "rl-controllers": "rl_controllers",
+    "rl-ppo": "rl_ppo",
     "dc-f7-learned": "dc_f7_learned",
     "dc-f8": "dc_f8",
     "dc-n": "dc_n",

@@ -16,7 +16,7 @@ from training.compare import Allowance, Contender, Course, Estimate, Plan, Task,
 from training.compare.table import Table
 from training.experiments.exams import Exam
 from training.experiments.grounds import Generated, Ground
-from training.experiments.lessons import Lesson, Upbringing
+from training.experiments.lessons import Lesson, Reinforcement, Upbringing
 
 SIZES = ("smoke", "record", "full")
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
@@ -92,7 +92,7 @@ class Part:
     rules: Mapping[str, Any] = field(default_factory=dict)
     trials: int | str = 1
     max_moves: int = 10_000_000
-    lessons: tuple[Lesson | Upbringing, ...] = ()
+    lessons: tuple[Lesson | Upbringing | Reinforcement, ...] = ()
     exams: tuple[Exam, ...] = ()
     taught_on: tuple[Ground, ...] = ()
     chosen_on: tuple[Ground, ...] = ()

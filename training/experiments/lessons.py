@@ -12,6 +12,8 @@ from training.compare import Allowance, Contender, Course, Workers, enlist
 from training.depth import School, candidates, choose, contend
 from training.evolve import Evolution, evolve
 from training.learners import Recipe
+from training.rl import Training
+from training.rl import train as train_network
 from training.validation import Quality
 
 STATES = 1000  # of a problem that are logged
@@ -68,6 +70,39 @@ class Upbringing:
         return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
 
 
+@dataclass(frozen=True)
+class Reinforcement:
+    """A network to be trained by reinforcement.
+
+    Attributes:
+        name: what tables call it.
+        training: the settings.
+        dagger: none, as no states are labelled.
+    """
+
+    name: str
+    training: Training
+    dagger: int = field(default=0, init=False)
+
+    @property
+    def d_max(self) -> int:
+        """The largest depth."""
+        return self.training.d_max
+
+    @property
+    def history(self) -> int:
+        """How many steps back the features reach."""
+        return self.training.history
+
+    def attend(self, school: School) -> Contender:
+        """Return the contender that follows the trained network; all of them share the runs of fixed depths."""
+        shared = school.folder.parent
+        network, _ = train_network(self.training, school.train, school.validation, shared, school.workers)
+        file = shared / f"{self.name}.npz"
+        network.save(file)
+        return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
+
+
 class Taught(NamedTuple):
     """What came of a lesson or an exam: who takes part, and what it knows, if that was asked."""
 
@@ -83,7 +118,7 @@ def room(folder: Path, *schools: tuple[Course, ...]) -> Path:
 
 
 def teach(
-    lessons: tuple[Lesson | Upbringing, ...],
+    lessons: tuple[Lesson | Upbringing | Reinforcement, ...],
     train: tuple[Course, ...],
     validation: tuple[Course, ...],
     folder: Path,
