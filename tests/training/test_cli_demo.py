@@ -40,6 +40,8 @@ def test_the_table_has_every_agent_with_its_setting_and_the_files_are_named(tmp_
     assert result.exit_code == 0
     for text in ("rooms-64", "terrain-96", "budget 100", "astar", "weight=1.5", "lrta depth=5", "lookahead=100", "3/3"):
         assert text in result.stdout
+    for controller in ("rule-lrta", "classifier-lrta", "policy-lrta", "oracle-lrta"):
+        assert f"{controller} d_max=5" in result.stdout
     assert result.stdout.splitlines()[-3:] == [str(tmp_path / name) for name in FILES]
 
 

@@ -40,7 +40,7 @@ def test_networks_are_evolved_and_judged(tmp_path: Path, monkeypatch: pytest.Mon
     names = [claim["claim"].split(":")[0] for claim in document["claims"]]
     assert names == ["deepen-0"] * 6 + ["depth-0"] * 6
     assert all(claim["ours"] is not None for claim in document["claims"])
-    assert (tmp_path / "rl-controllers" / "smoke" / "policies" / "deepen-0.npz").exists()
+    assert list((tmp_path / "rl-controllers" / "smoke" / "policies").glob("*/deepen-0.npz"))
 
 
 def test_networks_are_trained_by_reinforcement_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,4 +51,4 @@ def test_networks_are_trained_by_reinforcement_and_judged(tmp_path: Path, monkey
     document = _conduct(shrunk(load("rl-ppo"), lessons), "smoke", None, tmp_path, Workers(1))
     assert [claim["claim"].split(":")[0] for claim in document["claims"]] == ["ppo-0"] * 2 + ["ppo-1"] * 2
     assert all(claim["ours"] is not None for claim in document["claims"])
-    assert (tmp_path / "rl-ppo" / "smoke" / "policies" / "ppo-1.npz").exists()
+    assert list((tmp_path / "rl-ppo" / "smoke" / "policies").glob("*/ppo-1.npz"))
