@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import agents
 import rt_gym
 from reference import plain_grid, plain_lrta, plain_pdb
 from reference.plain_grid import Position, h0
@@ -116,6 +117,20 @@ class TestWalks:
             assert rt_gym.view(env).position == told.states[-1]
             over = terminated or truncated
         assert len({told.knowledge.region[state] for state in told.states}) > 2
+
+    @pytest.mark.parametrize(("kind", "level"), [("clique", 2), ("clique", 4), ("tiles", 3)])
+    @pytest.mark.parametrize("depth", [1, 4, 9])
+    def test_so_does_general_lrta_with_the_goals_of_a_database(self, kind: str, level: int, depth: int) -> None:
+        env = make(ACROSS, abstraction=kind, level=level, max_moves=60)
+        env.reset(seed=0)
+        walked, over = [ACROSS.start], False
+        while not over:
+            _, _, terminated, truncated, _ = env.step((depth - 1, TO_SUBGOAL))
+            walked.append(rt_gym.view(env).position)
+            over = terminated or truncated
+        chosen = {"design": 4, "depth": depth, "abstraction": kind, "level": level, "patience": 1000}  # no guard
+        run = agents.run("general-lrta", ACROSS, max_moves=60, **chosen)
+        assert walked == [tuple(cell) for cell in run.path.tolist()]
 
     @pytest.mark.plain
     @given(known_problems(), st.sampled_from(["clique", "tiles"]), st.integers(0, 3), st.data())
