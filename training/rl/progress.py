@@ -11,8 +11,8 @@ class Progress:
     Attributes:
         names: what the figures of a look at the validation maps are called.
         level: what rivals that decide nothing reach.
-        looks: of every look the steps so far (for cma, the generations), the mean return since the last, and the
-            figures, None where there is none: a run failed.
+        looks: of every look the steps so far (for cma, the generations), the mean return of the last hundred episodes
+            to end (None for cma; at first only short ones have ended), and the figures, None where a run failed.
         merit: of the best network.
         idle: looks since it was found.
     """
