@@ -218,8 +218,8 @@ class GeneralLRTA(Guided):
     Args:
         depth: a whole number; ``"pdb"``; ``"classifier"``, if not said; ``"oracle"``; or ``"policy"``, a network.
         goal: ``"global"``; ``"pdb"``; or ``"classifier"``, if not said.
-        mode: for ``"pdb"`` and ``"classifier"`` goals: ``"GI"`` if the global goal may be chosen, ``"I"``, if not
-            said, if not; ``"G"`` for the global one alone.
+        mode: ``"GI"`` if the goal may be the global or an intermediate one, ``"I"`` if always an intermediate one,
+            ``"G"`` for the global one alone. If not said, ``"I"`` with a database, ``"GI"`` with a goal classifier.
         design: 1 to 12 instead of these; 1 to 6 with a whole number as depth.
         level: how coarse the regions are: with a database its own, else the goal policy's, else 4, if not said.
         cap: the largest depth of a database, 16 if not said; with a database, at most its own.
@@ -361,7 +361,7 @@ def checked_goal(goal: Any) -> str:
 
 
 def modes(depth: int | str, goal: str, mode: Any, stored: bool) -> tuple[bool, str | None]:
-    """Return whether a goal classifier may choose the global goal, and the mode of the database.
+    """Return whether the goal may be the global one where a classifier chooses it, and the mode of the database.
 
     The depths of a database are those towards the goal, or towards any region next to the agent's: modes G and GI.
     """
@@ -372,7 +372,7 @@ def modes(depth: int | str, goal: str, mode: Any, stored: bool) -> tuple[bool, s
     wrong = ("GI", "I") if goal == "global" else ("G",)
     if mode in wrong:
         raise InputError(f"mode must not be {quoted(mode)} where the goal is {quoted(goal)}")
-    return mode == "GI", "G" if goal == "global" else "GI"
+    return mode != "I", "G" if goal == "global" else "GI"
 
 
 def make_chooser(depth: int | str, policy: Any, d_max: int | None, tie: str) -> DepthControl:

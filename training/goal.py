@@ -1,8 +1,11 @@
 """Train a goal classifier: log where agents stand, label the region that a shortest path enters next, learn, judge.
 
-LRTA* walks first; then, round by round, the design that always heads for a candidate, led by what has been learned, so
-that the states are those which the policy itself leads to (as ``training.collect`` does for depths). A sample is one
-candidate of one state; what it needs of a map is its regions and one field of distances per problem.
+LRTA* walks; then, in as many rounds as one likes, the design that always heads for a candidate, led by what has been
+learned, so that the states are those which the policy itself leads to (as ``training.collect`` does for depths). A
+sample is one candidate of one state; what it needs of a map is its regions and one field of distances per problem.
+
+By default there is no such round. On mixed-validation one made designs 5 and 11 worse (suboptimality 24 and 22 instead
+of 7.8 and 8.0): most of its states lie in pockets that a better policy does not enter.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,7 +57,7 @@ class Schooling:
     depth: int = 8
     history: int = HISTORY
     states: int = 100
-    rounds: int = 1
+    rounds: int = 0
     min_leaf: int = 200
     confidence: float = 0.05
     seed: int = 0

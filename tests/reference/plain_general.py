@@ -169,7 +169,7 @@ def run(
             trained = load_policy(policy or "tree") if depth == "classifier" else load_network(policy or "deepen")
         deepest = min(d_max or trained.d_max, trained.d_max) if trained else d_max or 10
         agent = Agent(
-            known, target, patience, depth=depth, chooser=goal, may_be_global=mode == "GI",
+            known, target, patience, depth=depth, chooser=goal, may_be_global=mode != "I",
             policy=trained, goal_policy=scorer, d_max=deepest,
         )  # fmt: skip
     agent.begin_trial()

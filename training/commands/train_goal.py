@@ -23,7 +23,7 @@ def goal(
     depth: Annotated[int, typer.Option(min=1, max=100, help="The fixed depth of those who walk.")] = 8,
     history: Annotated[int, typer.Option(min=1, max=10_000, help="How many steps back visits count.")] = 20,
     states: Annotated[int, typer.Option(min=1, help="At most so many states of a walk.")] = 100,
-    rounds: Annotated[int, typer.Option(min=0, max=100, help="Rounds of labelling its own states.")] = 1,
+    rounds: Annotated[int, typer.Option(min=0, max=100, help="Rounds of labelling its own states.")] = 0,
     min_leaf: Annotated[int, typer.Option(min=1, help="The smallest number of samples in a leaf.")] = 200,
     confidence: Annotated[float, typer.Option(help="J48's pruning confidence.")] = 0.05,
     problems: PerMap = 8,
