@@ -156,9 +156,11 @@ class TestGoals:
             world.step(action)
         assert len(walked) > 6
 
-    def test_values_for_many_goals_grow_beyond_the_first_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        chosen = {"design": 12, "d_max": 4, "level": 2}
-        problem = Problem(*random_problem(np.random.default_rng(6), 30, density=0.35))
+    @pytest.mark.parametrize("chosen", [{"design": 1, "depth": 1}, {"design": 10, "d_max": 1}], ids=str)
+    def test_values_grow_beyond_the_first_table(self, chosen: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        # The goal is behind the eastern end of a corridor, of which every cell has to be learned about.
+        grid = drawn("." * 90, "." + "#" * 89, "." * 90, connectivity=4)
+        problem = Problem(grid, (88, 0), (89, 2))
         usual = agents.run("general-lrta", problem, trials=3, **chosen)
         monkeypatch.setattr(general_lrta, "make_goal_values", lambda: make_goal_values(128))
         agent = agents.make("general-lrta", **chosen)
