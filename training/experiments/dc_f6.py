@@ -4,6 +4,7 @@ The bars were set before the first full run. The figures have no numbers; the te
 level 2, and GI and I an order of magnitude. The bars leave them a factor of 3, and of 8.
 """
 
+from agents.guide import VISITS
 from training.compare import Allowance, Estimate, Score, advantage, score_all
 from training.compare.table import Table
 from training.experiments.dc_f5 import DEPTHS, SIDE
@@ -27,7 +28,7 @@ CHANGES: tuple[str, ...] = ()
 
 def label(mode: str, level: int, cap: int = CAP) -> str:
     """Return what tables call D LRTA*."""
-    return f"pdb-lrta mode={mode} level={level} cap={cap}"
+    return f"pdb-lrta level={level} cap={cap} mode={mode} patience={VISITS}"
 
 
 def _claims(evidence: Evidence) -> list[Claim]:

@@ -19,7 +19,7 @@ CAP = 16  # the largest whose worst move keeps the cut-off
 DEPTHS = range(1, 17)
 LEVELS = range(3, 8)
 REFINED = {"level": (3, 4, 5, 6, 7), "depth": (1, 3, 5, 10, 15), "gamma": (0.2, 0.4, 0.6, 1.0)}
-D_LRTA, PR_LRTS = label("I", 4, CAP), "pr-lrts level=4 depth=5 gamma=1"
+D_LRTA, PR_LRTS = label("I", 4, CAP), "pr-lrts level=4 depth=5 gamma=1.0"
 
 # What was changed after the first full run, and why.
 CHANGES: tuple[str, ...] = ()
