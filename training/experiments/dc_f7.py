@@ -99,15 +99,16 @@ def _slope(x: list[int], y: list[float]) -> float:
 
 def _tables(evidence: Evidence) -> list[Table]:
     runs = [make("All settings", evidence.rows) for make in (score_table, ratio_table)]
-    return [*runs, *(_sizes(name, evidence) for name in evidence.grids)]
+    return [*runs, _sizes(evidence)]
 
 
-def _sizes(name: str, evidence: Evidence) -> Table:
+def _sizes(evidence: Evidence) -> Table:
+    (name, grid), *_ = evidence.grids.items()
     columns = ["\nlevel", "\nregions", "paper's\nregions", "\nentries", "build\nseconds", "file\nMB", "subopt.\nof I"]
     columns += ["\npaper", "exp.\nof I", "\npaper"]
     lines = []
     for level in LEVELS:
-        one = build(evidence.grids[name], level, "I", CAP)
+        one = build(grid, level, "I", CAP)
         quality, work = (
             mean(evidence.numbers(label("I", level, CAP), column))
             for column in ("suboptimality", "expansions_per_move")
