@@ -224,7 +224,7 @@ class Guided(Seeker):
 
     def _informed(self, guide: Guide, view: View) -> Guide:
         """Return the guide with what is known about the way to this goal."""
-        database = self._prepare(view.grid, view.goal_cell)
+        database = self._prepare(view.as_grid(), view.goal_cell)
         abstraction = database.abstraction
         goal = int(abstraction.region[view.goal_cell])
         known = goal != NONE and database.holds(goal)

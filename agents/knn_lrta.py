@@ -204,7 +204,7 @@ class KNNLRTA(Seeker):
 
     def reset(self, view: View, seed: int | None = None) -> None:
         """Begin a new problem; the database is loaded or built where the map is another than before."""
-        began, grid = time.perf_counter(), view.grid
+        began, grid = time.perf_counter(), view.as_grid()
         if self._kept is None or self._kept.digest != grid.digest:
             self._kept = self._prepared(grid)
         self.precompute_seconds = time.perf_counter() - began

@@ -350,7 +350,7 @@ class PRLRTS(LRTS):
     def reset(self, view: View, seed: int | None = None) -> None:
         """Begin a new problem; the regions are found anew where the map is another than before."""
         began = time.perf_counter()
-        regions = prepare(view.grid, self.abstraction, self.level)
+        regions = prepare(view.as_grid(), self.abstraction, self.level)
         if self.regions is not regions:
             self.regions, self._prices = regions, priced(regions.graph.prices, self.gamma)
         self.precompute_seconds = time.perf_counter() - began

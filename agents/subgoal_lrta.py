@@ -275,7 +275,7 @@ class SubgoalLRTA(Seeker):
 
     def _find_tree(self, view: View) -> Tree:
         """Return the tree of the goal: one of those given, one grown before, or a new one."""
-        grid, self.precompute_seconds = view.grid, 0.0
+        grid, self.precompute_seconds = view.as_grid(), 0.0
         if self.trees is not None:
             return self._given_tree(self.trees, view, grid)
         key = grid.digest, view.goal_cell

@@ -143,9 +143,8 @@ class View:
         self.goal_cell = grid.cell(problem.goal)
         self.painter: Callable[[], dict[str, NDArray[Any]]] | None = None
 
-    @property
-    def grid(self) -> Grid:
-        """The map as it is believed now, for an agent that wants to prepare itself for it."""
+    def as_grid(self) -> Grid:
+        """Return the map as it is believed now, for an agent that wants to prepare itself for it."""
         return Grid(self.passable, self.connectivity, self.cost, self.corner)
 
     @property

@@ -11,11 +11,11 @@ from rt_gym.envs.move import Terms
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.think_episode import ACT, THINK, THINKS, begin_thinking, make_mind, possible, step_thinking
 from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.envs.thoughts import FOUND, Mind
 from rt_gym.features import Track
 from rt_gym.grid import Terrain, fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.space import OPEN, SIZE, Space
+from rt_gym.thoughts import FOUND, Mind
 from rt_gym.world import Truth, World
 
 

@@ -17,11 +17,11 @@ from rt_gym.envs.depth_batch import make_trips
 from rt_gym.envs.stack import NEXT_STEP, choose, close_step
 from rt_gym.envs.think_episode import begin_thinking, make_mind, observe_thoughts, possible, step_thinking
 from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.envs.thoughts import FOUND, Mind
 from rt_gym.features import Track
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.search.space import Space
+from rt_gym.thoughts import FOUND, Mind
 from rt_gym.world import observe, sight
 
 

@@ -44,13 +44,13 @@ from rt_gym.budget import (
 )
 from rt_gym.envs.move import MOVED, PRICE, make_move
 from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.envs.thoughts import BEFORE, FOUND, SEARCHING, SLICES, SORTED, THOUGHT, Mind, local_of, write_thoughts
 from rt_gym.features import RAISED, Track, begin_track, follow
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.local import begin_search, frontier_update, resume_search
 from rt_gym.search.space import BEST, NONE, SIZE, Space, outdated, trace
 from rt_gym.situation import squash
+from rt_gym.thoughts import BEFORE, FOUND, SEARCHING, SLICES, SORTED, THOUGHT, Mind, local_of, write_thoughts
 from rt_gym.world import VISION
 
 SLICE = 1  # the entry of Terms.size after MAX_MOVES

@@ -21,8 +21,8 @@ from reference.plain_oracle import problems, scatter
 from reference.plain_think import Thinker
 from rt_gym import Budget, Grid, InputError, Problem
 from rt_gym.envs import think_vector
-from rt_gym.envs.thoughts import SEARCHING, SLICES, THOUGHTS
 from rt_gym.maps.generate import generate
+from rt_gym.thoughts import SEARCHING, SLICES, THOUGHTS
 
 ACT, THINK = range(2)
 
