@@ -7,11 +7,11 @@ level 3 is not dominated by it.
 from training.compare import Allowance
 from training.compare.table import Table
 from training.experiments.dc_f6 import label
-from training.experiments.dc_f8 import CAP, REFINED, is_on_front, kept
+from training.experiments.dc_f8 import CAP, PROBLEMS, REFINED, is_on_front, kept
 from training.experiments.evidence import Evidence, exactly, score_table
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.tb_f3 import UNITS
-from training.experiments.tb_t1 import MAPS, MAPS_NOTE, PAPER, PROBLEMS, RANGE, SEED, early
+from training.experiments.tb_t1 import MAPS, MAPS_NOTE, PAPER, RANGE, early
 
 D_LRTA = label("I", 3, CAP)
 SLACK = 1.2
@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
             max_moves=1_000_000,
         ),
     ),
-    seed=SEED,
+    seed=2007,  # the problems of DC-F8, whose runs of PR LRTS serve here, too
     claims=_claims,
     tables=_tables,
     notes=(MAPS_NOTE, "Settings whose worst move takes more than 1000 expansions have no place in the figure."),
