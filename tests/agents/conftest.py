@@ -78,8 +78,8 @@ SETTINGS: dict[str, list[Settings]] = {
     "general-lrta": [
         {"design": 3, "depth": 3, "level": 1, "cap": 4},
         {"design": 5, "depth": 2, "level": 1, "patience": 3},
-        {"design": 12, "level": 2, "d_max": 5},
-        {"depth": "policy", "goal": "pdb", "level": 1, "d_max": 4},
+        {"design": 11, "level": 2, "d_max": 5},
+        {"depth": "policy", "goal": "pdb", "level": 2, "d_max": 4},
     ],
 }
 

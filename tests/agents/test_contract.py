@@ -62,7 +62,7 @@ BACKWARD = {"dstar-lite"}
 WAYPOINTS = [
     ("pdb-lrta", "mode", "I"),
     *(("pr-lrts", "level", level) for level in (1, 2)),
-    *(("general-lrta", "design", design) for design in (5, 12)),
+    *(("general-lrta", "design", design) for design in (5, 11)),
     ("general-lrta", "goal", "pdb"),
 ]
 
