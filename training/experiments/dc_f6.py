@@ -123,7 +123,7 @@ EXPERIMENT = Experiment(
     parts=(
         Part(
             grounds=GROUNDS,
-            problems={"smoke": 4, "record": 25, "full": 100},
+            problems={"smoke": 4, "record": 100, "full": 100},
             entrants=tuple(
                 (spec, Allowance.of(None))
                 for spec in (

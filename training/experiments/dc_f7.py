@@ -136,7 +136,7 @@ EXPERIMENT = Experiment(
     parts=(
         Part(
             grounds=MAPS,
-            problems={"smoke": 5, "record": 25, "full": 100},
+            problems={"smoke": 5, "record": 100, "full": 100},
             entrants=tuple(
                 (spec, Allowance.of(None))
                 for spec in (

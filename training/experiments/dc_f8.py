@@ -15,7 +15,7 @@ from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.tb_f3 import CUT_OFF, LOOKAHEADS, QUEUES
 from training.experiments.tb_t1 import MAPS, RANGE
 
-PROBLEMS = {"smoke": 5, "record": 25, "full": 100}
+PROBLEMS = {"smoke": 5, "record": 100, "full": 100}
 CAP = 16  # the largest whose worst move keeps the cut-off
 DEPTHS = range(1, 17)
 LEVELS = range(3, 8)

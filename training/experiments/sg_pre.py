@@ -32,12 +32,13 @@ def _maps(evidence: Evidence) -> list[str]:
 
 
 def _seconds(evidence: Evidence) -> Floats:
-    """Return how long all trees of the map would take if all were like this one."""
+    """Return how long all trees of the map would take if all were like this one; 0 where an earlier one was used."""
     return evidence.numbers(NEAREST, "precompute_seconds") * _cells(evidence)
 
 
 def _claims(evidence: Evidence) -> list[Claim]:
-    cells = _cells(evidence)
+    cells, seconds = _cells(evidence), _seconds(evidence)
+    grown = seconds > 0
     return [
         Claim(
             "trees are small: mean number of nodes without the root over mean number of free cells",
@@ -48,7 +49,7 @@ def _claims(evidence: Evidence) -> list[Claim]:
         Claim(
             "the time for all trees of a map grows with the square of its cells: exponent, fitted to logarithms",
             "one search of the map for every cell of it",
-            _slope(np.log(cells), np.log(_seconds(evidence))),
+            _slope(np.log(cells[grown]), np.log(seconds[grown])),
             low=1.7,
             high=2.3,
         ),
@@ -75,7 +76,7 @@ def _lines(evidence: Evidence) -> Iterator[list[str]]:
     means = []
     for name in dict.fromkeys(maps.tolist()):
         own, cells = exits[maps == name], evidence.grids[name].free_cells
-        means.append((cells, own.mean(), seconds[maps == name].mean()))
+        means.append((cells, own.mean(), seconds[(maps == name) & (seconds > 0)].mean()))
         share = f"{100 * own.mean() / cells:.2f}"
         counts = [str(own.size), digits(own.mean()), f"{own.max():.0f}", f"{own.min():.0f}"]
         yield [name, f"{cells:,}", *counts, share, digits(means[-1][2])]
