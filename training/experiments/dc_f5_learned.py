@@ -6,7 +6,7 @@ with more features, costs instead of classes and its own states among the sample
 
 from collections.abc import Sequence
 
-from training.compare import Allowance, Estimate, Row, score_all
+from training.compare import Allowance, Row, advantage, score_all
 from training.compare.table import Table
 from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Experiment, Part
@@ -54,7 +54,12 @@ ENTRANTS = tuple(
 )
 
 # What was changed after the first full run, and why.
-CHANGES: tuple[str, ...] = ()
+CHANGES: tuple[str, ...] = (
+    "160 instead of 80 problems on each map learned on and 200 instead of 100 on each unseen one, to learn from as well"
+    " as to be judged on: several intervals contained their bars.",
+    "The policies of the two parts are kept apart: those taught for the unseen maps had run on the others as well.",
+    "The oracle's ratio over the tree's: both are resampled together, which before had the widest interval of the two.",
+)
 
 
 def _part(name: str, grounds: tuple[Ground, ...], problems: dict[str, int]) -> Part:
@@ -81,8 +86,7 @@ def _claims(seen: Evidence, unseen: Evidence) -> list[Claim]:
 
 def _claims_of(name: str, rows: Sequence[Row]) -> list[Claim]:
     scores = {score.entry.label: score for score in score_all(rows)}
-    paper = {d_max: scores[f"classifier-lrta policy=paper-{d_max}"] for d_max in (*PAPER, *LARGEST)}
-    oracle = {d_max: scores[f"oracle-lrta d_max={d_max}"] for d_max in LARGEST}
+    paper = {d_max: scores[f"classifier-lrta policy=paper-{d_max}"] for d_max in PAPER}
     rich = scores["classifier-lrta policy=rich-20"]
     ratio = f"on {name}, the expansions that fixed depths need for the same suboptimality, over its own"
     return [
@@ -96,19 +100,12 @@ def _claims_of(name: str, rows: Sequence[Row]) -> list[Claim]:
             Claim(
                 f"the oracle is ahead of the paper's tree, d_max {d_max}: its ratio (mean) over the tree's, on {name}",
                 "above 1, growing with d_max",
-                _over(oracle[d_max].ratio_mean, paper[d_max].ratio_mean),
+                advantage(rows, f"oracle-lrta d_max={d_max}", f"classifier-lrta policy=paper-{d_max}"),
                 low=1,
             )
             for d_max in LARGEST[1:]
         ),
     ]
-
-
-def _over(above: Estimate | None, below: Estimate | None) -> Estimate | None:
-    """Return a quotient with the widest interval that the two allow."""
-    if above is None or below is None:
-        return None
-    return Estimate(above.value / below.value, above.low / below.high, above.high / below.low)
 
 
 def _tables(seen: Evidence, unseen: Evidence) -> list[Table]:
@@ -122,8 +119,8 @@ EXPERIMENT = Experiment(
     paper="Bulitko, Björnsson, Luštrek, Schaeffer, Sigmundarson, Dynamic Control in Path-Planning with Real-Time"
     " Heuristic Search, ICAPS 2007, Figure 5",
     parts=(
-        _part("maps it learned on", TAUGHT_ON, {"smoke": 4, "record": 80, "full": 100}),
-        _part("unseen maps", UNSEEN, {"smoke": 4, "record": 100, "full": 200}),
+        _part("maps it learned on", TAUGHT_ON, {"smoke": 4, "record": 160, "full": 200}),
+        _part("unseen maps", UNSEEN, {"smoke": 4, "record": 200, "full": 200}),
     ),
     seed=2007,
     claims=_claims,
