@@ -28,7 +28,7 @@ unit: $(DEV)
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest -n 2 --dist worksteal -m "plain and not slow"
 
 bench: $(DEV)
-	for script in search realtime envs startup j48 dstar_lite tba precompute subgoals; do $(VENV)/bin/python benchmarks/$$script.py || exit 1; done
+	for script in search realtime envs startup j48 dstar_lite tba precompute subgoals rl; do $(VENV)/bin/python benchmarks/$$script.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -55,5 +55,6 @@ def _capped(database: pdb.Database) -> float:
         return float((table[apart] == database.cap).mean())
     begin = database.abstraction.begin[:-1]
     local = table >= half
-    depth = np.where(local, database.hops[np.minimum(begin + table - half, database.hops.size - 1)], table)
+    hop = np.clip(begin + table.astype(np.int64) - half, 0, database.hops.size - 1)
+    depth = np.where(local, database.hops[hop], table)
     return float((depth[apart] == database.cap).mean())

@@ -20,6 +20,7 @@ CAP = 16  # the largest whose worst move keeps the cut-off
 DEPTHS = range(1, 17)
 LEVELS = range(3, 8)
 REFINED = {"level": (3, 4, 5, 6, 7), "depth": (1, 3, 5, 10, 15), "gamma": (0.2, 0.4, 0.6, 1.0)}
+_LEAST = 1e-9  # of what a path costs too much, where its logarithm is needed
 D_LRTA, PR_LRTS = label("I", 4, CAP), "pr-lrts level=4 depth=5 gamma=1.0"
 
 # What was changed after the first full run, and why.
@@ -96,7 +97,8 @@ def _better(evidence: Evidence) -> Estimate | None:
     def factor(*means: Floats) -> Floats:
         spent, reached = np.split(np.stack(means, axis=1), 2, axis=1)
         # The same curve read the other way: a suboptimality for an amount of work. It is 1 + exp of a logarithm.
-        logs = needed(reached[:, :-1] - 1, spent[:, :-1] + 1, spent[:, -1] + 1)
+        loss = np.maximum(reached[:, :-1] - 1, _LEAST)
+        logs = needed(loss, spent[:, :-1] + 1, spent[:, -1] + 1)
         return (1 + np.exp(logs)) / reached[:, -1]
 
     return bootstrap(factor, *columns)
