@@ -50,11 +50,11 @@ def build(grid: Grid, level: int, mode: str | None, cap: int) -> Built:
 def _capped(database: pdb.Database) -> float:
     """Return how many of all pairs of different regions have the cap as depth."""
     table, half = database.table, database.half
-    apart = ~np.eye(len(table), dtype=bool)
-    if database.mode == "G":
-        return float((table[apart] == database.cap).mean())
-    begin = database.abstraction.begin[:-1]
-    local = table >= half
-    hop = np.clip(begin + table.astype(np.int64) - half, 0, database.hops.size - 1)
-    depth = np.where(local, database.hops[hop], table)
+    apart, local = ~np.eye(len(table), dtype=bool), table >= half
+    if not apart.any():
+        return 0.0
+    depth = table
+    if local.any():
+        begin, last = database.abstraction.begin[:-1], database.hops.size - 1
+        depth = np.where(local, database.hops[np.clip(begin + table.astype(np.int64) - half, 0, last)], table)
     return float((depth[apart] == database.cap).mean())
