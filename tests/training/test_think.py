@@ -1,5 +1,6 @@
 """The judge of policies that think or act."""
 
+from functools import cache
 from typing import Any
 
 import gymnasium as gym
@@ -10,24 +11,28 @@ import agents
 from rt_gym import Grid, InputError, Problem, load_map, sample_problems
 from training.think import COMMITTED, SIDE_BY_SIDE, FixedSlices, evaluate, fixed_times
 
-PROBLEMS = sample_problems(load_map("random-48"), SIDE_BY_SIDE + 9, low=5.0, high=40.0, seed=4)
+
+@cache
+def some_problems() -> list[Problem]:
+    """Return problems, which take long to draw without the compiler: not before they are asked for."""
+    return sample_problems(load_map("random-48"), SIDE_BY_SIDE + 9, low=5.0, high=40.0, seed=4)
 
 
 class TestEvaluate:
     @pytest.mark.parametrize("vision", [None, 3])
     @pytest.mark.parametrize("slices", [1, 3, 10**6])
     def test_every_problem_is_solved_once_as_lss_lrta_would(self, vision: int | None, slices: int) -> None:
-        times = evaluate(FixedSlices(slices), PROBLEMS, vision=vision, slice=8)
-        for k in (0, 1, SIDE_BY_SIDE - 1, SIDE_BY_SIDE, len(PROBLEMS) - 1):
-            problem = Problem(PROBLEMS[k].grid, PROBLEMS[k].start, PROBLEMS[k].goal, vision)
+        times = evaluate(FixedSlices(slices), some_problems(), vision=vision, slice=8)
+        for k in (0, 1, SIDE_BY_SIDE - 1, SIDE_BY_SIDE, len(some_problems()) - 1):
+            problem = Problem(some_problems()[k].grid, some_problems()[k].start, some_problems()[k].goal, vision)
             run = agents.run("lss-lrta", problem, lookahead=min(8 * slices, 2500))
             assert times.expansions[k] == run.expansions
             assert times.time[k] == pytest.approx(run.cost + times.thought[k])
         assert times.solved.all()
-        assert times.optimal.tolist() == [problem.optimal for problem in PROBLEMS]
+        assert times.optimal.tolist() == [problem.optimal for problem in some_problems()]
 
     def test_times_are_those_of_single_episodes(self) -> None:
-        policy, chosen = FixedSlices(2), PROBLEMS[:5]
+        policy, chosen = FixedSlices(2), some_problems()[:5]
         times = evaluate(policy, chosen, vision=2, slice=5)
         env = gym.make("RTThink-v0", problems=chosen, vision=2, slice=5)
         for k in range(5):
@@ -41,18 +46,18 @@ class TestEvaluate:
         assert times.ratio == pytest.approx(np.mean(times.time / times.optimal))
 
     def test_a_policy_may_be_any_function_of_the_observations(self) -> None:
-        times = evaluate(lambda seen: np.zeros(len(seen), np.int64), PROBLEMS, slice=6)
-        assert times.time.tolist() == evaluate(FixedSlices(1), PROBLEMS, slice=6).time.tolist()
+        times = evaluate(lambda seen: np.zeros(len(seen), np.int64), some_problems(), slice=6)
+        assert times.time.tolist() == evaluate(FixedSlices(1), some_problems(), slice=6).time.tolist()
 
     def test_an_episode_that_is_cut_is_not_solved(self) -> None:
-        times = evaluate(FixedSlices(1), PROBLEMS, slice=8, max_moves=20)
-        assert 0 < times.solved.sum() < len(PROBLEMS)
+        times = evaluate(FixedSlices(1), some_problems(), slice=8, max_moves=20)
+        assert 0 < times.solved.sum() < len(some_problems())
         assert times.time[~times.solved].min() >= 20
 
     @pytest.mark.parametrize("name", ["observation", "reward", "price", "shaping", "autoreset_mode"])
     def test_what_the_judge_must_choose_is_refused(self, name: str) -> None:
         with pytest.raises(InputError, match=f"{name} is not the judge's to choose"):
-            evaluate(FixedSlices(1), PROBLEMS, **{name: 1})
+            evaluate(FixedSlices(1), some_problems(), **{name: 1})
 
     @pytest.mark.parametrize(
         "problem",
@@ -80,6 +85,6 @@ class TestFixedSlices:
         assert FixedSlices(3)(seen).tolist() == [1, 0, 1, 0]
 
     def test_numbers_are_compared_on_the_same_problems(self) -> None:
-        times = fixed_times([1, 4], PROBLEMS[:6], slice=4)
+        times = fixed_times([1, 4], some_problems()[:6], slice=4)
         assert list(times) == [1, 4]
-        assert times[4].time.tolist() == evaluate(FixedSlices(4), PROBLEMS[:6], slice=4).time.tolist()
+        assert times[4].time.tolist() == evaluate(FixedSlices(4), some_problems()[:6], slice=4).time.tolist()
