@@ -9,7 +9,19 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import VectorEnv
-from measure import Row, alternate, arguments, at_least, at_most, digits, heading, print_rows, ratio
+from measure import (
+    Row,
+    alternate,
+    arguments,
+    at_least,
+    at_most,
+    digits,
+    heading,
+    least,
+    print_rows,
+    ratio,
+    wall_seconds,
+)
 
 import agents
 from rt_gym import Grid, World, load_map, sample_problems
@@ -123,9 +135,12 @@ def decisions(grid: Grid) -> list[Row]:
         partial(drive_batch, deepen, True, layers),
         partial(wander, agent, world),
     )
+    two = batch("RTDepth-v0", DECISIONS, threads=2, **settings)
+    (both,) = least(partial(wall_seconds, partial(drive_batch, two, True, fives)))
     name, count = f"{DECISIONS} episodes of {grid.width} x {grid.height}", steps * DECISIONS
     return [
-        at_least(f"RTDepth-v0, {name}", "depth 5", count / five, 300_000, "decisions/s"),
+        at_least(f"RTDepth-v0, {name}", "depth 5, two threads, wall", count / both, 300_000, "decisions/s"),
+        Row("  one thread", "", f"{digits(count / five)} decisions/s"),
         ratio("  a decision", five / count, "LRTA*", theirs / MOVES),
         Row("  depths 1 to 9", "", f"{digits(count / mix)} decisions/s"),
         Row(f"RTDeepen-v0, {name}", "5 layers", f"{digits(count / layer)} steps/s"),

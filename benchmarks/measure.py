@@ -65,6 +65,12 @@ def cpu_seconds(task: Callable[[], Any]) -> float:
     return time.process_time() - began
 
 
+def wall_seconds(task: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    task()
+    return time.perf_counter() - began
+
+
 def least(*measures: Callable[[], Any], repeats: int = 5) -> list[Any]:
     """Return the least result of every measure, called in turn (A, B, A, B, ...) after a warm-up of each."""
     for measure in measures:
