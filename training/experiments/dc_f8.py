@@ -24,7 +24,7 @@ _LEAST = 1e-9  # of what a path costs too much, where its logarithm is needed
 D_LRTA, PR_LRTS = label("I", 4, CAP), "pr-lrts level=4 depth=5 gamma=1.0"
 
 # What was changed after the first full run, and why.
-CHANGES: tuple[str, ...] = ()
+CHANGES: tuple[str, ...] = ("100 instead of 25 problems on each map: intervals were wide. No verdict changed.",)
 
 
 def kept(evidence: Evidence) -> list[Score]:
