@@ -27,9 +27,8 @@ from rt_gym.world import View
 
 LEVEL, CAP, ABSTRACTION = 4, 16, "clique"  # where nothing else is said; this cap keeps a budget of 1000
 NOWHERE = -2
-VISITS = (
-    3  # to a place before the guard acts; on the validation splits 10 and 50 gave worse paths, 1 in half of the cases
-)
+# Visits to a place before the guard acts; on the validation splits 10 and 50 gave worse paths, 1 in half of the cases.
+VISITS = 3
 
 _LONGEST = 60.0  # seconds that are spent on preparing for a map without being asked to
 
