@@ -89,10 +89,18 @@ def follow(track, s, raises):
 
 
 @kernel(inline=True)
-def write_features(track, terrain, x, y, goal_x, goal_y, out):
-    """Write the four features of the state at ``(x, y)``, distances in steps, into ``out[0:4]``."""
+def features_of(track, terrain, x, y, goal_x, goal_y):
+    """Return the four features of the state at ``(x, y)``, distances in steps."""
     past_x, past_y = locate(terrain, track.state[PAST])
-    out[0] = span(terrain.metric, goal_x - x, goal_y - y) * (1.0 / STRAIGHT)
-    out[1] = span(terrain.metric, past_x - x, past_y - y) * (1.0 / STRAIGHT)
-    out[2] = track.state[REVISITS]
-    out[3] = track.state[UPDATES]
+    return (
+        span(terrain.metric, goal_x - x, goal_y - y) * (1.0 / STRAIGHT),
+        span(terrain.metric, past_x - x, past_y - y) * (1.0 / STRAIGHT),
+        track.state[REVISITS],
+        track.state[UPDATES],
+    )
+
+
+@kernel(inline=True)
+def write_features(track, terrain, x, y, goal_x, goal_y, out):
+    """Write the four features into ``out[0:4]``."""
+    out[0], out[1], out[2], out[3] = features_of(track, terrain, x, y, goal_x, goal_y)

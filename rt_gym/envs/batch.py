@@ -17,7 +17,7 @@ from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.stack import NEXT_STEP, SAME_STEP, Maps, Problems, Results, choose, close_step, cut_out
 from rt_gym.envs.window import Sheets, make_sheet, write_window
 from rt_gym.features import RAISED, Track, begin_track
-from rt_gym.grid import Terrain
+from rt_gym.grid import Terrain, locate
 from rt_gym.jit import kernel
 from rt_gym.world import VISION, Truth, observe, sight
 
@@ -194,9 +194,12 @@ def start(maps, cover, problems, episodes, desk, lane, i):
 def show(maps, cover, problems, episodes, terms, i, out):
     """Write the observation of episode ``i``. There is no meter, so all of the budget is left."""
     terrain, sheets = terrain_of(maps, problems, episodes, i), sheets_of(cover, problems, episodes, i)
-    s, t = episodes.at[i], problems.goal[episodes.problem[i]]
-    write_numbers(terrain, track_of(episodes, i), terms, s, t, np.float32(1), out[i])
-    write_window(terrain, sheets, s, terms.size[RADIUS], terms.size[PLANES], out[i, WINDOW:])
+    x, y = locate(terrain, episodes.at[i])
+    radius, planes = terms.size[RADIUS], terms.size[PLANES]
+    write_numbers(
+        terrain, track_of(episodes, i), terms, x, y, problems.goal[episodes.problem[i]], np.float32(1), out[i]
+    )
+    write_window(terrain, sheets, x, y, radius, planes, out[i, WINDOW:])
 
 
 @kernel

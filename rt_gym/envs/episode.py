@@ -8,7 +8,7 @@ import numpy as np
 
 from rt_gym.budget import AT, COUNT, LIMIT, RAISES, UNLIMITED
 from rt_gym.envs.move import MOVED, PRICE, make_move
-from rt_gym.features import FEATURES, follow, write_features
+from rt_gym.features import FEATURES, features_of, follow
 from rt_gym.grid import locate
 from rt_gym.jit import kernel
 
@@ -27,21 +27,22 @@ PER_SIDE, PER_STEP = range(2)
 
 
 @kernel(inline=True)
-def write_numbers(terrain, track, terms, s, t, left, out):
-    """Write all but the window of an observation in ``s``; ``left`` is the share of the budget that a move left."""
-    x, y = locate(terrain, s)
+def write_numbers(terrain, track, terms, x, y, t, left, out):
+    """Write all but the window of an observation at ``(x, y)``; ``left`` is the share of the budget that a move left.
+
+    All is read before anything is written: for all the compiler knows, any array may have changed with ``out``.
+    """
     goal_x, goal_y = locate(terrain, t)
     scale, per_step = terms.scale[PER_SIDE], terms.scale[PER_STEP]
+    goal_distance, trip_distance, revisits, updates = features_of(track, terrain, x, y, goal_x, goal_y)
     out[GOAL] = (goal_x - x) * scale
     out[GOAL + 1] = (goal_y - y) * scale
     out[POSITION] = x * scale
     out[POSITION + 1] = y * scale
-    history = out[HISTORY:BUDGET]
-    write_features(track, terrain, x, y, goal_x, goal_y, history)
-    history[0] *= scale
-    history[1] *= scale
-    history[2] *= per_step
-    history[3] *= per_step
+    out[HISTORY] = goal_distance * scale
+    out[HISTORY + 1] = trip_distance * scale
+    out[HISTORY + 2] = revisits * per_step
+    out[HISTORY + 3] = updates * per_step
     out[BUDGET] = left
 
 

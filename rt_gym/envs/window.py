@@ -15,7 +15,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from rt_gym.grid import locate
 from rt_gym.jit import kernel
 
 if config.DISABLE_JIT:
@@ -99,12 +98,11 @@ def make_sheet(inside: NDArray[np.bool_], margin: int) -> NDArray[np.uint8]:
 
 
 @kernel(inline=True)
-def write_window(terrain, sheets, s, radius, planes, out):
-    """Write what is blocked, and with two planes what is unknown, in the square around ``s``; outside is blocked."""
+def write_window(terrain, sheets, x, y, radius, planes, out):
+    """Write what is blocked, and with two planes what is unknown, in the square around; outside is blocked."""
     if sheets.blocked.size == 0:
-        write_cells(terrain, s, radius, planes, out)
+        write_cells(terrain, x, y, radius, planes, out)
         return
-    x, y = locate(terrain, s)
     place, row = corner_of(terrain, sheets, x, y, radius), np.uint64(row_length(terrain, sheets))
     side, begin = np.uint64(2 * radius + 1), np.uint64(8 * sheets.begin)
     if planes == 2:
@@ -153,17 +151,16 @@ def write_two(blocked, place, seen, seen_place, row, side, k, out):
 
 
 @kernel
-def write_cells(terrain, s, radius, planes, out):
+def write_cells(terrain, x, y, radius, planes, out):
     """Write a window cell by cell: the way for maps that change and for single environments in fog."""
     stride = terrain.offset[1]
-    x, y = locate(terrain, s)
     width, height = stride - 2, terrain.free.size // stride - 2
     k = 0
     for plane in range(planes):
         for dy in range(-radius, radius + 1):
             for dx in range(-radius, radius + 1):
                 if 0 <= x + dx < width and 0 <= y + dy < height:
-                    cell = s + dy * stride + dx
+                    cell = (y + dy + 1) * stride + x + dx + 1
                     seen = np.float32(terrain.known[cell])
                     wall = seen * np.float32(1 - terrain.free[cell])
                     out[k] = wall if plane == 0 else np.float32(1) - seen
