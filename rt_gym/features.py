@@ -89,12 +89,11 @@ def follow(track, s, raises):
 
 
 @kernel(inline=True)
-def features_of(track, terrain, x, y, goal_x, goal_y):
-    """Return the four features of the state at ``(x, y)``, distances in steps."""
-    past_x, past_y = locate(terrain, track.state[PAST])
+def features_of(track, metric, x, y, goal_x, goal_y, past_x, past_y):
+    """Return the four features of the state at ``(x, y)``, distances in steps; for the past see ``PAST``."""
     return (
-        span(terrain.metric, goal_x - x, goal_y - y) * (1.0 / STRAIGHT),
-        span(terrain.metric, past_x - x, past_y - y) * (1.0 / STRAIGHT),
+        span(metric, goal_x - x, goal_y - y) * (1.0 / STRAIGHT),
+        span(metric, past_x - x, past_y - y) * (1.0 / STRAIGHT),
         track.state[REVISITS],
         track.state[UPDATES],
     )
@@ -102,5 +101,6 @@ def features_of(track, terrain, x, y, goal_x, goal_y):
 
 @kernel(inline=True)
 def write_features(track, terrain, x, y, goal_x, goal_y, out):
-    """Write the four features into ``out[0:4]``."""
-    out[0], out[1], out[2], out[3] = features_of(track, terrain, x, y, goal_x, goal_y)
+    """Write the four features of the state at ``(x, y)`` into ``out[0:4]``."""
+    past_x, past_y = locate(terrain, track.state[PAST])
+    out[0], out[1], out[2], out[3] = features_of(track, terrain.metric, x, y, goal_x, goal_y, past_x, past_y)

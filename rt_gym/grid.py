@@ -123,6 +123,14 @@ def locate(terrain, cell):
 
 
 @kernel(inline=True)
+def target(terrain, s, d):
+    """Return the cell that a move in direction ``d`` leads to: ``s`` itself if it is blocked, or if ``d`` is STAY."""
+    if d < 0:
+        return s
+    return s + (terrain.mask[s] >> d & 1) * terrain.offset[d]
+
+
+@kernel(inline=True)
 def h0(terrain, a, b):
     """Return the heuristic between two cells: Manhattan, octile or Chebyshev, as fits the moves."""
     return gap(terrain.xy, terrain.metric, a, b)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rt_gym.budget import AT, COUNT, LIMIT, RAISES, UNLIMITED
 from rt_gym.envs.move import MOVED, PRICE, make_move
-from rt_gym.features import FEATURES, features_of, follow
+from rt_gym.features import FEATURES, PAST, features_of, follow
 from rt_gym.grid import locate
 from rt_gym.jit import kernel
 
@@ -27,14 +27,22 @@ PER_SIDE, PER_STEP = range(2)
 
 
 @kernel(inline=True)
-def write_numbers(terrain, track, terms, x, y, t, left, out):
-    """Write all but the window of an observation at ``(x, y)``; ``left`` is the share of the budget that a move left.
+def write_numbers(terrain, home, track, terms, s, t, left, out):
+    """Write all but the window of an observation in ``s``; ``left`` is the share of the budget that a move left.
 
-    All is read before anything is written: for all the compiler knows, any array may have changed with ``out``.
+    ``home`` is the cell where the map begins, in a row of several. All is read before anything is written: for all the
+    compiler knows, any array may have changed with ``out``.
+
+    Returns:
+        Column and row of ``s``.
     """
-    goal_x, goal_y = locate(terrain, t)
+    x, y = locate(terrain, s - home)
+    goal_x, goal_y = locate(terrain, t - home)
+    past_x, past_y = locate(terrain, track.state[PAST] - home)
     scale, per_step = terms.scale[PER_SIDE], terms.scale[PER_STEP]
-    goal_distance, trip_distance, revisits, updates = features_of(track, terrain, x, y, goal_x, goal_y)
+    goal_distance, trip_distance, revisits, updates = features_of(
+        track, terrain.metric, x, y, goal_x, goal_y, past_x, past_y
+    )
     out[GOAL] = (goal_x - x) * scale
     out[GOAL + 1] = (goal_y - y) * scale
     out[POSITION] = x * scale
@@ -44,6 +52,7 @@ def write_numbers(terrain, track, terms, x, y, t, left, out):
     out[HISTORY + 2] = revisits * per_step
     out[HISTORY + 3] = updates * per_step
     out[BUDGET] = left
+    return x, y
 
 
 @kernel(inline=True)

@@ -56,12 +56,22 @@ def make_move(truth, terrain, trip, terms, t, d):
     meter[VERDICT] = 0
     if flags & MOVED:
         meter[AT] = walk(truth, terrain, trip, s, d)
-    u = meter[AT]
+    reward, more = judge(terrain, terms, s, meter[AT], t, d, tally[MOVES])
+    return reward, flags | more
+
+
+@kernel(inline=True)
+def judge(terrain, terms, s, u, t, d, moves):
+    """Return what a move in direction ``d`` is worth that led from ``s`` to ``u``, and which of the first bits it sets.
+
+    ``moves`` counts it and those before it.
+    """
+    flags = np.int64(0)
     if d >= 0 and u == s:
         flags |= BLOCKED
     if u == t:
         flags |= TERMINATED
-    elif tally[MOVES] >= terms.size[MAX_MOVES]:
+    elif moves >= terms.size[MAX_MOVES]:
         flags |= TRUNCATED
     diagonal = np.int64((u != s) & (d >= 4))
     return gained(terrain, terms, s, u, t) - terms.reward[STEP_COST + diagonal], flags

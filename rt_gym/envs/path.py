@@ -12,7 +12,7 @@ from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.window import write_cells
 from rt_gym.features import Track, begin_track, make_track
-from rt_gym.grid import Terrain, locate
+from rt_gym.grid import Terrain
 from rt_gym.jit import kernel
 from rt_gym.world import Truth, World
 
@@ -21,8 +21,7 @@ from rt_gym.world import Truth, World
 def write_observation(terrain, trip, track, terms, t, left, out):
     """Write the observation of the current state."""
     s = trip.meter[AT]
-    x, y = locate(terrain, s)
-    write_numbers(terrain, track, terms, x, y, t, left, out)
+    x, y = write_numbers(terrain, np.int64(0), track, terms, s, t, left, out)
     write_cells(terrain, x, y, terms.size[RADIUS], terms.size[PLANES], out[WINDOW:])
 
 

@@ -12,24 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.budget import AT, Trip
-from rt_gym.envs.batch import lay_out, terrain_of, truth_of
 from rt_gym.envs.depth_batch import make_trips
-from rt_gym.envs.stack import NEXT_STEP, choose, close_step
+from rt_gym.envs.own_maps import OwnMaps, lay_out, make_own_maps, own_terrain, own_truth
+from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
 from rt_gym.envs.think_episode import begin_thinking, make_mind, observe_thoughts, possible, step_thinking
 from rt_gym.envs.think_settings import ThinkSettings
 from rt_gym.features import Track
-from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.search.space import Space
 from rt_gym.thoughts import FOUND, Mind
-from rt_gym.world import observe, sight
-
-
-class Ground(NamedTuple):
-    """The maps of a batch without obstacles, behind each other; empty where no episode needs them."""
-
-    open_mask: NDArray[np.uint8]
-    open_free: NDArray[np.uint8]
+from rt_gym.world import Truth, observe, sight
 
 
 class ThinkEpisodes(NamedTuple):
@@ -37,7 +29,7 @@ class ThinkEpisodes(NamedTuple):
 
     Attributes:
         problem, random, over: the problem, the state of the generator, and whether the episode has ended.
-        own_mask, own_free, own_known, own_real, state: as in ``rt_gym.envs.batch.Episodes``.
+        own: their maps, no columns where all share them.
         trips: their records, without path and log; what has changed belongs to the thread.
         minds: the rest; see ``Mind``.
         meter: int64, the meter before the first move.
@@ -46,11 +38,7 @@ class ThinkEpisodes(NamedTuple):
     problem: NDArray[np.int64]
     random: NDArray[np.uint64]
     over: NDArray[np.bool_]
-    own_mask: NDArray[np.uint8]
-    own_free: NDArray[np.uint8]
-    own_known: NDArray[np.uint8]
-    own_real: NDArray[np.uint8]
-    state: NDArray[np.int64]
+    own: OwnMaps
     trips: Trip
     minds: Mind
     meter: NDArray[np.int64]
@@ -82,6 +70,21 @@ def mind_of(minds, lane, i):
     )  # fmt: skip
 
 
+@kernel(inline=True)
+def terrain_of(maps, problems, episodes, i):
+    """Return what episode ``i`` believes of its map."""
+    m = problems.map[episodes.problem[i]]
+    return cut_out(maps, m) if episodes.own.mask.shape[1] == 0 else own_terrain(maps, episodes.own, m, i)
+
+
+@kernel(inline=True)
+def truth_of(maps, problems, episodes, i):
+    """Return the true map of episode ``i`` and its schedule."""
+    if episodes.own.mask.shape[1] == 0:
+        return Truth(maps.free, problems.when, problems.where, problems.opens, episodes.own.state[0])
+    return own_truth(maps, problems, episodes.own, episodes.problem[i], i)
+
+
 @kernel
 def start(maps, ground, problems, episodes, lane, i, out):
     """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
@@ -91,11 +94,11 @@ def start(maps, ground, problems, episodes, lane, i, out):
         trip.meter[k] = episodes.meter[k]
     trip.meter[AT] = problems.start[p]
     trip.tally[:] = 0
-    if episodes.own_mask.shape[1] > 0:
-        lay_out(maps, ground, problems, episodes, i)
+    if episodes.own.mask.shape[1] > 0:
+        lay_out(maps, ground, problems, episodes.own, p, i)
     terrain = terrain_of(maps, problems, episodes, i)
-    if episodes.own_mask.shape[1] > 0:
-        observe(truth_of(maps, problems, episodes, i), terrain, trip, trip.meter[AT], trip.meter[AT])
+    if episodes.own.mask.shape[1] > 0:
+        observe(own_truth(maps, problems, episodes.own, p, i), terrain, trip, trip.meter[AT], trip.meter[AT])
     begin_thinking(terrain, trip, mind, problems.goal[p], out[i])
 
 
@@ -135,28 +138,14 @@ def step_range(maps, ground, problems, episodes, terms, results, report, actions
         report[POSSIBLE, i] = possible(trip, mind)
 
 
-def make_ground(grids: list[Grid], hidden: bool) -> Ground:
-    """Return the maps without obstacles, if any episode does not know its map."""
-    none, terrains = np.empty(0, np.uint8), [grid.open_ground for grid in grids if hidden]
-    return Ground(
-        open_mask=np.concatenate([none, *(terrain.mask for terrain in terrains)]),
-        open_free=np.concatenate([none, *(terrain.free for terrain in terrains)]),
-    )
-
-
 def make_episodes(count: int, settings: ThinkSettings, meter: NDArray[np.int64], threads: int = 1) -> ThinkEpisodes:
     """Return room for so many episodes."""
     cells = max(grid.terrain.mask.size for grid in settings.grids)
-    own = (count, cells if settings.private else 0)
     return ThinkEpisodes(
         problem=np.zeros(count, np.int64),
         random=np.zeros(count, np.uint64),
         over=np.zeros(count, np.bool_),
-        own_mask=np.empty(own, np.uint8),
-        own_free=np.empty(own, np.uint8),
-        own_known=np.empty(own, np.uint8),
-        own_real=np.empty(own, np.uint8),
-        state=np.zeros((count if settings.private else 1, 3), np.int64),
+        own=make_own_maps(count, settings.grids if settings.private else []),
         trips=make_trips(count)._replace(
             plan=np.empty((count, cells), np.uint8),
             changed=np.empty((threads, _news(settings)), np.int32),

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rt_gym.envs.depth_batch import first_meter
 from rt_gym.envs.move import LOST, OVERRAN
+from rt_gym.envs.own_maps import make_ground
 from rt_gym.envs.stack import Results, stack_maps, tabulate_problems
 from rt_gym.envs.think import masks
 from rt_gym.envs.think_batch import (
@@ -17,7 +18,6 @@ from rt_gym.envs.think_batch import (
     SCANNED,
     bytes_of,
     make_episodes,
-    make_ground,
     memory,
     start_all,
     step_range,

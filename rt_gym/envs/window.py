@@ -103,51 +103,53 @@ def write_window(terrain, sheets, x, y, radius, planes, out):
     if sheets.blocked.size == 0:
         write_cells(terrain, x, y, radius, planes, out)
         return
-    place, row = corner_of(terrain, sheets, x, y, radius), np.uint64(row_length(terrain, sheets))
-    side, begin = np.uint64(2 * radius + 1), np.uint64(8 * sheets.begin)
+    left, top = x + sheets.margin - radius, y + sheets.margin - radius
+    byte, row = byte_at(terrain, sheets, left, top), np.uint64(row_bytes(terrain, sheets))
+    begin, side, shift = np.uint64(sheets.begin), np.uint64(2 * radius + 1), np.uint64(left & 7)
     if planes == 2:
         look_around(terrain, sheets, x, y)
     # Strips of sixteen columns, the last first: what it writes beyond the end of a row is put right by the first.
     for strip in range((side + np.uint64(15)) >> np.uint64(4)):
         j = (((side - np.uint64(1)) >> np.uint64(4)) - strip) << np.uint64(4)
+        at = byte + (j >> np.uint64(3))
         if planes == 2:
-            write_two(sheets.blocked, place + j + begin, sheets.seen, place + j, row, side, j, out)
+            write_two(sheets.blocked, begin + at, sheets.seen, at, row, shift, side, j, out)
         else:
-            write_one(sheets.blocked, place + j + begin, row, side, j, out)
+            write_one(sheets.blocked, begin + at, row, shift, side, j, out)
 
 
 @kernel(inline=True)
-def write_one(blocked, place, row, side, k, out):
+def write_one(blocked, byte, row, shift, side, k, out):
     """Write sixteen columns of what is blocked, from ``out[k]`` on, next to which are ``side`` more per row."""
     end = side * side
     while k + np.uint64(16) <= end:
-        write_bits(bits_from(blocked, place), out, k)
+        write_bits(bits_from(blocked, byte, shift), out, k)
         k += side
-        place += row
+        byte += row
     while k < end:
-        write_some_bits(bits_from(blocked, place), out, k, end)
+        write_some_bits(bits_from(blocked, byte, shift), out, k, end)
         k += side
-        place += row
+        byte += row
 
 
 @kernel(inline=True)
-def write_two(blocked, place, seen, seen_place, row, side, k, out):
+def write_two(blocked, byte, seen, seen_byte, row, shift, side, k, out):
     """Write sixteen columns of what is known to be blocked, and in the second plane of what is unknown."""
     end = side * side
     while k + np.uint64(16) <= end:
-        known = bits_from(seen, seen_place)
-        write_bits(bits_from(blocked, place) & known, out, k)
+        known = bits_from(seen, seen_byte, shift)
+        write_bits(bits_from(blocked, byte, shift) & known, out, k)
         write_bits(~known, out, end + k)
         k += side
-        place += row
-        seen_place += row
+        byte += row
+        seen_byte += row
     while k < end:
-        known = bits_from(seen, seen_place)
-        write_some_bits(bits_from(blocked, place) & known, out, k, end)
+        known = bits_from(seen, seen_byte, shift)
+        write_some_bits(bits_from(blocked, byte, shift) & known, out, k, end)
         write_some_bits(~known, out, end + k, end + end)
         k += side
-        place += row
-        seen_place += row
+        byte += row
+        seen_byte += row
 
 
 @kernel
@@ -170,34 +172,33 @@ def write_cells(terrain, x, y, radius, planes, out):
 
 
 @kernel(inline=True)
-def bits_from(bits, place):
-    """Return at least sixteen bits, from bit number ``place`` on: the compiler reads the four bytes at once."""
-    byte = place >> np.uint64(3)
+def bits_from(bits, byte, shift):
+    """Return at least sixteen bits, from a bit of a byte on: the compiler reads the four bytes at once."""
     low = np.uint64(bits[byte]) | np.uint64(bits[byte + np.uint64(1)]) << np.uint64(8)
     high = np.uint64(bits[byte + np.uint64(2)]) | np.uint64(bits[byte + np.uint64(3)]) << np.uint64(8)
-    return (low | high << np.uint64(16)) >> (place & np.uint64(7))
+    return (low | high << np.uint64(16)) >> shift
 
 
 @kernel(inline=True)
-def row_length(terrain, sheets):
-    """Return how many bits a row of the sheets has, margins included."""
-    return (terrain.offset[1] - 2 + 2 * sheets.margin + 7) & ~7
+def row_bytes(terrain, sheets):
+    """Return how many bytes a row of the sheets has, margins included."""
+    return (terrain.offset[1] - 2 + 2 * sheets.margin + 7) >> 3
 
 
 @kernel(inline=True)
-def corner_of(terrain, sheets, x, y, radius):
-    """Return which bit of a sheet is the top left one of the square around ``(x, y)``."""
-    return np.uint64((y + sheets.margin - radius) * row_length(terrain, sheets) + x + sheets.margin - radius)
+def byte_at(terrain, sheets, column, row):
+    """Return which byte of a sheet, margins included, has the bit at ``(column, row)``: bit ``column & 7`` of it."""
+    return np.uint64(row * row_bytes(terrain, sheets) + (column >> 3))
 
 
 @kernel(inline=True)
 def look_around(terrain, sheets, x, y):
     """Mark on the sheet what is in sight from ``(x, y)``, as ``rt_gym.belief.sense`` does on a map of bytes."""
-    vision, row = sheets.vision, row_length(terrain, sheets)
+    vision = sheets.vision
     for dy in range(-vision, vision + 1):
         reach = vision if terrain.rule[0] == 8 else vision - abs(dy)
-        place = np.uint64((y + sheets.margin + dy) * row + x + sheets.margin - reach)
-        byte, count = place >> np.uint64(3), np.uint64(2 * reach + 1)
-        word = ((np.uint64(1) << count) - np.uint64(1)) << (place & np.uint64(7))
+        left = x + sheets.margin - reach
+        byte, count = byte_at(terrain, sheets, left, y + sheets.margin + dy), np.uint64(2 * reach + 1)
+        word = ((np.uint64(1) << count) - np.uint64(1)) << np.uint64(left & 7)
         for k in range((count + np.uint64(14)) >> np.uint64(3)):
             sheets.seen[byte + k] |= np.uint8(word >> (k << np.uint64(3)) & np.uint64(255))
