@@ -68,24 +68,25 @@ def follow(track, s, raises):
     cells, state = track.cells, track.state
     now = state[NOW] + 1 if state[NOW] + 1 < cells.size else np.int64(0)  # a division would cost more
     leaving = cells[now]
-    again = np.int32(0)
+    again = False
     for k in range(cells.size):  # without a branch: whether a state returns is hard to predict
-        same = np.int32(cells[k] & CELL == np.int32(s))
-        again += same
-        cells[k] |= same << np.int32(RETURNS)
+        same = cells[k] & CELL == np.int32(s)
+        again |= same
+        cells[k] |= np.int32(same) << np.int32(RETURNS)
     if leaving != NOWHERE:
-        again -= np.int32(leaving & CELL == np.int32(s))
+        if leaving & CELL == np.int32(s):
+            again = leaving >> RETURNS != 0
         state[PAST] = leaving & CELL
         state[REVISITS] -= leaving >> RETURNS
         state[UPDATES] -= track.raised[now]
-    state[REVISITS] += np.int64(again > 0)
+    state[REVISITS] += np.int64(again)
     raised = np.uint8(raises > state[RAISED])
     state[UPDATES] += raised
     state[RAISED] = raises
     state[NOW] = now
     cells[now] = s
     track.raised[now] = raised
-    return again > 0
+    return again
 
 
 @kernel(inline=True)

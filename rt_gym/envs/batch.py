@@ -25,8 +25,6 @@ from rt_gym.grid import Terrain, target
 from rt_gym.jit import kernel
 from rt_gym.world import observe, sight
 
-AT_ONCE = 64  # episodes that make their moves before the first of them is observed
-
 
 class Cover(NamedTuple):
     """What the maps of a batch are to the eyes of its episodes, in the order of ``Maps``.
@@ -61,7 +59,7 @@ class Episodes(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """The Trip of whichever episode a thread is at, one row per thread.
+    """The Trip of whichever episode a thread is at, one row per thread; for episodes with maps of their own.
 
     Batched episodes have no agents, so of all that a Trip records only where they stand and how often they have moved
     must be kept from step to step. With a Trip each, most of a step would be spent waiting for memory.
@@ -207,13 +205,11 @@ def step_range(
     episodes = Episodes(problem, random, at, moves, cells, raised, steps, seen, over)
     desk, terms = Desk(meter, tally, no_plan, no_cells, no_clock), Terms(size, scale, prices)
     results = Results(observation, last, reward, terminated, truncated)
-    for first in range(begin, end, AT_ONCE):
-        stop = min(first + AT_ONCE, end)
-        step_episodes(
-            maps, ground, cover, problems, own, episodes, desk, terms, results, blocked, bits, actions, still, mode,
-            lane, first, stop,
-        )  # fmt: skip
-        show_episodes(maps, cover, problems, own, episodes, terms, observation, bits, first, stop)
+    step_episodes(
+        maps, ground, cover, problems, own, episodes, desk, terms, results, blocked, bits, actions, still, mode, lane,
+        begin, end,
+    )  # fmt: skip
+    show_episodes(maps, cover, problems, own, episodes, terms, observation, bits, begin, end)
 
 
 @kernel(inline=True)

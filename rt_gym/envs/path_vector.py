@@ -11,6 +11,8 @@ from rt_gym.envs.own_maps import make_ground, make_own_maps
 from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.stack import Results, stack_maps, tabulate_problems
 from rt_gym.envs.vector import GridVectorEnv
+from rt_gym.errors import InputError
+from rt_gym.features import CELL
 
 
 class RTPathVectorEnv(GridVectorEnv):
@@ -22,6 +24,8 @@ class RTPathVectorEnv(GridVectorEnv):
         settings = self.settings
         maps, cover, problems = stack_maps(settings.grids), make_cover(settings), tabulate_problems(settings)
         if not settings.private:
+            if maps.begin[-1] > CELL:
+                raise InputError(f"map: those of a batch may have {CELL:,} cells together, not {maps.begin[-1]:,}")
             home = maps.begin[problems.map]
             problems = problems._replace(start=problems.start + home, goal=problems.goal + home)
         sheet = int(np.diff(cover.sheet).max()) if cover.unseen.size > 0 else 0

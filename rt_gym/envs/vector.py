@@ -68,6 +68,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
         self.settings: Any = self.make_settings(**settings)
         self.render_mode = None
         self.autoreset_mode = _mode(autoreset_mode)
+        self._mode = _MODES[self.autoreset_mode]
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_action_space = self.settings.action_space()
         self.single_observation_space = self.settings.observation_space()
@@ -131,7 +132,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
         """Make one step of every episode."""
         if not self._begun:
             raise gym.error.ResetNeeded("step was called before reset")
-        mode = _MODES[self.autoreset_mode]
+        mode = self._mode
         if mode == DISABLED and self._episodes.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
         results = make_results(self.num_envs, self.settings.size, last=mode == SAME_STEP)

@@ -248,6 +248,14 @@ class TestModes:
             rt_gym.view(make_batch(2, map=FIELD, pool=2))
 
 
+def test_maps_with_more_cells_than_a_ring_can_tell_apart_do_not_share_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = sum(grid.terrain.mask.size for grid in (TINY, TALL))
+    monkeypatch.setattr("rt_gym.envs.path_vector.CELL", cells)
+    make_batch(2, map=[TINY, TALL], pool=4)
+    with pytest.raises(InputError, match="cells together"):
+        make_batch(2, map=[TINY, TALL, Grid(np.ones((2, 2)))], pool=4)
+
+
 def test_maps_of_any_size_share_a_batch_and_its_observations() -> None:
     wide = Grid(np.ones((3, 40)), name="wide")
     batch = make_batch(64, map=[TINY, wide, TALL], pool=30, observation="dict")

@@ -32,7 +32,8 @@ sides = st.integers(1, 2000)
 def scenarios(draw: st.DrawFn) -> Scenario:
     width, height = draw(sides), draw(sides)
     place = st.tuples(st.integers(0, width - 1), st.integers(0, height - 1))
-    names = st.text().map(str.strip).filter(lambda name: bool(name) and name.isprintable())
+    words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1)
+    names = st.lists(words, min_size=1, max_size=3).map(" ".join)
     return Scenario(
         bucket=draw(st.integers(0, 10**9 - 1)),
         map_name=draw(names),
