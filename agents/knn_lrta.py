@@ -13,8 +13,7 @@ Readings:
 - Where the goal can be climbed to at the cost of the heuristic, no record can do better, and none is looked for.
 - The record is chosen within the first plan of every trial, on the map as it is then believed, so that its cost is on
   the meter: every step of a climb is a scan of the first move, at most (2 M + 1) times the cut-off. To read a record's
-  two ends is no scan. All of them are read: with 10,000 records that takes as long, some 50 us, as to filter them by a
-  k-d tree, which would leave them to be ranked.
+  two ends is no scan. They are found by a k-d tree, see ``agents.nearest``.
 - The values towards different subgoals are kept apart. The next subgoal is taken up where one is reached.
 - Guard, ours: on the map of the database every subgoal is reached without a step that leads away from it. On a map that
   has changed it need not be. A subgoal that has become blocked is skipped. One that is no nearer after ``PATIENCE``
@@ -32,11 +31,12 @@ from numpy.typing import NDArray
 
 from agents import knn
 from agents.base import bind, decision, trial_loop
+from agents.nearest import Nearest, find_nearest, make_nearest
 from agents.seeker import Seeker
 from rt_gym.budget import FULL
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, whole
-from rt_gym.grid import Grid, h0, span
+from rt_gym.grid import Grid, h0, locate
 from rt_gym.jit import kernel
 from rt_gym.search.climb import climb
 from rt_gym.search.lookahead import general_lrta
@@ -55,43 +55,16 @@ CHOSEN, NEXT, END, NEAREST, WAITED, ABANDONED = range(6)
 
 
 class KNNMemory(NamedTuple):
-    """Learned values, the room for a lookahead, the database, the best records, the cut-off, and the pursuit."""
+    """Learned values, the room for a lookahead, the database and its nearest records, the cut-off, and the pursuit."""
 
     values: GoalValues
     pursued: NDArray[np.int64]
     space: Space
     begin: NDArray[np.int64]
     cells: NDArray[np.int32]
-    ends: NDArray[np.int32]
-    best: NDArray[np.int64]
-    far: NDArray[np.int64]
+    nearest: Nearest
     cutoff: NDArray[np.int64]
     state: NDArray[np.int64]
-
-
-@kernel
-def find_nearest(terrain, memory, s, t):
-    """Write the numbers of the records nearest to a problem into ``memory.best``, the nearest first; return how many.
-
-    ``memory.far`` is sorted by insertion: only a few records are nearer than all before them.
-    """
-    ends, best, far, metric, xy = memory.ends, memory.best, memory.far, terrain.metric, terrain.xy
-    here, there = (np.int64(xy[2 * s]), np.int64(xy[2 * s + 1])), (np.int64(xy[2 * t]), np.int64(xy[2 * t + 1]))
-    count = np.int64(0)
-    for r in range(ends.shape[0]):
-        gap = max(
-            span(metric, ends[r, 0] - here[0], ends[r, 1] - here[1]),
-            span(metric, ends[r, 2] - there[0], ends[r, 3] - there[1]),
-        )
-        if count == best.size and gap >= far[count - 1]:
-            continue
-        count = min(count + 1, best.size)
-        k = count - 1
-        while k > 0 and far[k - 1] > gap:
-            best[k], far[k] = best[k - 1], far[k - 1]
-            k -= 1
-        best[k], far[k] = r, gap
-    return count
 
 
 @kernel
@@ -101,8 +74,10 @@ def choose_record(terrain, trip, memory, s, t):
     state[CHOSEN], state[NEAREST] = 1, INF
     if begin.size == 1 or climb(terrain, trip, s, t, cutoff) == h0(terrain, s, t):
         return
-    for k in range(find_nearest(terrain, memory, s, t)):
-        first, end = begin[memory.best[k]], begin[memory.best[k] + 1]
+    (x, y), (goal_x, goal_y) = locate(terrain, s), locate(terrain, t)
+    for k in range(find_nearest(memory.nearest, terrain.metric, x, y, goal_x, goal_y)):
+        r = memory.nearest.best[k]
+        first, end = begin[r], begin[r + 1]
         if climb(terrain, trip, s, np.int64(cells[first]), cutoff) == NONE:
             continue
         if climb(terrain, trip, np.int64(cells[end - 1]), t, cutoff) != NONE:
@@ -207,6 +182,7 @@ class KNNLRTA(Seeker):
         began, grid = time.perf_counter(), view.as_grid()
         if self._kept is None or self._kept.digest != grid.digest:
             self._kept = self._prepared(grid)
+            self._nearest = make_nearest(self._kept.ends(grid), self.neighbours)
         self.precompute_seconds = time.perf_counter() - began
         super().reset(view, seed)
 
@@ -227,9 +203,7 @@ class KNNLRTA(Seeker):
             space=make_space(view.terrain.mask.size),
             begin=np.zeros(1, np.int64),
             cells=np.empty(0, np.int32),
-            ends=np.empty((0, 4), np.int32),
-            best=np.empty(self.neighbours, np.int64),
-            far=np.empty(self.neighbours, np.int64),
+            nearest=self._nearest,
             cutoff=np.array([self.cutoff]),
             state=np.zeros(6, np.int64),
         )
@@ -238,9 +212,7 @@ class KNNLRTA(Seeker):
         """Forget all values and bring in the database."""
         super().clear_memory(view, seed)
         assert self._kept is not None, "reset has prepared it"
-        begin, cells = self._kept.begin, self._kept.cells
-        ends = view.terrain.xy.reshape(-1, 2)[np.stack([cells[begin[:-1]], cells[begin[1:] - 1]], axis=1)]
-        self.memory = self.memory._replace(begin=begin, cells=cells, ends=ends.reshape(-1, 4))
+        self.memory = self.memory._replace(begin=self._kept.begin, cells=self._kept.cells, nearest=self._nearest)
         self.memory.space.random[0] = seed
         self.memory.state[ABANDONED] = 0
         self.begin_trial()

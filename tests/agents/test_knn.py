@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import agents
 from agents import knn
-from agents.knn_lrta import PATIENCE, find_nearest
+from agents.knn_lrta import PATIENCE
+from agents.nearest import find_nearest, make_nearest
 from reference.plain_grid import Map
 from reference.plain_knn import as_positions, climb, distance, make_record
 from reference.plain_oracle import random_grid, random_problem
@@ -189,15 +190,19 @@ class TestChoice:
 
     def test_the_nearest_records_are_those_of_a_full_sort(self) -> None:
         rng = np.random.default_rng(3)
-        for grid in some_grids(4, 6, 16):
-            records = built(grid, 150)  # on such small maps many are equally far
-            plain = as_positions(grid, records)
-            agent, free = agents.make("knn-lrta", database=records, neighbours=7), sorted(Map.of(grid).free)
-            start, goal = (free[k] for k in rng.integers(len(free), size=2))
-            agent.reset(Problem(grid, start, start).view())
-            count = find_nearest(grid.terrain, agent.memory, grid.cell(start), grid.cell(goal))
-            ranked = sorted(range(len(plain)), key=lambda r: (distance(grid, plain[r], start, goal), r))
-            assert agent.memory.best[:count].tolist() == ranked[:7]
+        for grid in some_grids(4, 8, 16):
+            records = built(grid, 600)  # on such small maps many are equally far
+            plain, free = as_positions(grid, records), sorted(Map.of(grid).free)
+            for most in (1, 7, 600):
+                nearest = make_nearest(records.ends(grid), most)
+                for _ in range(12):
+                    start, goal = (free[k] for k in rng.integers(len(free), size=2))
+                    count = find_nearest(nearest, grid.terrain.metric, *start, *goal)
+                    ranked = sorted(range(len(plain)), key=lambda r: (distance(grid, plain[r], start, goal), r))
+                    assert nearest.best[:count].tolist() == ranked[:most]
+
+    def test_no_records_are_near_where_there_are_none(self) -> None:
+        assert find_nearest(make_nearest(np.empty((0, 4), np.int32), 3), ROOMS.terrain.metric, 1, 1, 2, 2) == 0
 
     def test_a_problem_that_is_in_the_database_is_solved_at_the_optimal_cost(self) -> None:
         for grid in [*some_grids(5, 12, 20), ROOMS]:
