@@ -184,9 +184,15 @@ class Network:
         forward_all(net, rows, room, out)
         return out
 
-    def choose(self, observations: ArrayLike) -> NDArray[np.int64]:
-        """Return the actions for observations, one in each row."""
-        return self.scores(observations).argmax(axis=1)
+    def choose(self, observations: ArrayLike, masks: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Return the actions for observations, one in each row; with action masks only those that are not 0 there."""
+        scores = self.scores(observations)
+        if masks is not None:
+            possible = np.asarray(masks, np.bool_)
+            if possible.shape != scores.shape:
+                raise InputError(f"must have {scores.shape[0]} x {scores.shape[1]} numbers as masks")
+            scores[~possible] = -np.inf
+        return scores.argmax(axis=1)
 
     def save(self, path: PathLike) -> None:
         """Write the network to an ``.npz`` file."""

@@ -1,6 +1,7 @@
 """Settings and fixtures of the whole test suite."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before anything imports pygame or matplotlib: tests need no display.
@@ -27,3 +28,13 @@ def shared_maps() -> Path:
     if not folder.is_dir():
         pytest.skip("no folder shared/maps beside the repository")
     return folder
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """PyTorch on one core: small networks are slower on more."""
+    torch = pytest.importorskip("torch")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

@@ -87,10 +87,13 @@ class TestForward:
             "depth", ("revisits", "turn"), (hidden, last), 8, (1, 4, 8), activation="relu", mean=[1, 0], scale=[2, 1]
         )
         assert network.scores([[3, 1]]).tolist() == [[2, 1, 3]]
+        assert network.choose([[3, 1]] * 3, [[1, 1, 1], [1, 1, 0], [0, 1, 0]]).tolist() == [2, 0, 1]
 
     def test_a_wrong_number_of_columns_is_refused(self) -> None:
         with pytest.raises(InputError, match="any x 24 numbers as observations"):
             random_network("depth", 0).scores(np.zeros((3, 23)))
+        with pytest.raises(InputError, match="3 x 9 numbers as masks"):
+            random_network("depth", 0).choose(np.zeros((3, 24)), np.ones((3, 2)))
 
 
 class TestAgent:

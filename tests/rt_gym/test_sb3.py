@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -22,16 +21,9 @@ vec_env = pytest.importorskip("stable_baselines3.common.vec_env", reason=WHY)
 evaluate_policy = pytest.importorskip("stable_baselines3.common.evaluation", reason=WHY).evaluate_policy
 Monitor = pytest.importorskip("stable_baselines3.common.monitor", reason=WHY).Monitor
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SMALL: dict[str, Any] = {"map": "random-48", "optimal": (3, 8), "max_moves": 25, "window": 5, "pool": 20}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower on more than one core."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def batch(mode: AutoresetMode = AutoresetMode.SAME_STEP, **settings: Any) -> Any:

@@ -1,10 +1,8 @@
 """Controllers by reinforcement: they learn, are exported exactly, go on after a kill, and refuse what does not fit."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -39,18 +37,15 @@ sb3 = pytest.importorskip("stable_baselines3", reason=WHY)
 torch = pytest.importorskip("torch", reason=WHY)
 evaluate_policy = pytest.importorskip("stable_baselines3.common.evaluation", reason=WHY).evaluate_policy
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+UNMASKED = find_spec("sb3_contrib") is None
+MASKABLE = pytest.param(
+    "maskable-ppo", marks=pytest.mark.skipif(UNMASKED, reason="sb3-contrib is not installed: no masked learners")
+)
 HERE = Workers(jobs=1)
 DEPTH, DEEPEN, THINK = "RTDepth-v0", "RTDeepen-v0", "RTThink-v0"
 QUICK: dict[str, Any] = {"steps": 1024, "episodes": 16, "every": 256, "d_max": 4, "max_moves": 60, "hidden": (8,)}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower on more than one core."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @cache
@@ -92,6 +87,7 @@ class TestLearning:
         "ppo": {"steps": 49_152, "episodes": 64, "rate": 3e-3},
         "a2c": {"steps": 32_000, "episodes": 32, "rate": 3e-3},
         "dqn": {"steps": 8_000, "episodes": 16, "rate": 2e-3},
+        "maskable-ppo": {"steps": 32_768, "episodes": 64, "rate": 3e-3},
     }
 
     @staticmethod
@@ -107,7 +103,7 @@ class TestLearning:
         return max(cls.mean_return(choose, seed, **settings) for seed, choose in enumerate(players))
 
     @pytest.mark.parametrize("seed", SEEDS)
-    @pytest.mark.parametrize("algo", EACH)
+    @pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn", MASKABLE])
     def test_learners_of_the_library_beat_the_best_of_random_policies(self, algo: str, seed: int) -> None:
         training = Training(**self.SETTINGS, **self.EACH[algo], algo=algo, seed=seed)
         model = learner(training).learn(training.steps)
@@ -126,7 +122,7 @@ class TestLearning:
 
 class TestExport:
     @pytest.mark.parametrize("env", [DEPTH, DEEPEN, THINK])
-    @pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn"])
+    @pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn", MASKABLE])
     def test_a_network_decides_as_its_learner_on_every_observation(self, algo: str, env: str, tmp_path: Path) -> None:
         training = Training(env=env, algo=algo, hidden=(9, 7), **{k: v for k, v in QUICK.items() if k != "hidden"})
         model = learner(training)
@@ -196,7 +192,7 @@ class TestZips:
 
     def test_what_is_no_model_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "model.zip").write_bytes(b"PK nothing")
-        with pytest.raises(InputError, match=r"is no model of PPO, A2C or DQN"):
+        with pytest.raises(InputError, match=r"is no model of PPO, A2C(, DQN or MaskablePPO| or DQN)"):
             import_zip(tmp_path / "model.zip", "depth", 4, trusted=True)
 
 
@@ -371,9 +367,23 @@ class TestCommand:
         assert "algo must be one of" in result.stderr
         assert not (tmp_path / "new").exists()
 
-    def test_without_the_library_the_extra_is_named(self, tmp_path: Path) -> None:
-        script = "import sys; sys.modules['stable_baselines3'] = None; from training.cli import main; main()"
-        options = ["train", "rl", *self.TINY, "--out", str(tmp_path), "--jobs", "1"]
-        done = subprocess.run([sys.executable, "-c", script, *options], capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'" in done.stderr
+    @pytest.mark.parametrize(
+        ("missing", "options", "says"),
+        [
+            ("stable_baselines3", (), "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"),
+            ("torch", (), "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"),
+            ("sb3_contrib", ("--algo", "maskable-ppo"), "maskable-ppo needs sb3-contrib: pip install sb3-contrib"),
+            ("tensorboard", ("--tensorboard", "log"), "a log for TensorBoard needs it: pip install tensorboard"),
+        ],
+    )
+    def test_a_missing_library_is_named_before_anything_is_written(
+        self, missing: str, options: tuple[str, ...], says: str, tmp_path: Path, without: Any
+    ) -> None:
+        done = without(missing, "train", "rl", *self.TINY, "--out", str(tmp_path / "new"), *options)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"rt-gym: {says}\n")
+        assert not (tmp_path / "new").exists()
+
+    def test_evolution_needs_no_library_and_leaves_no_log(self, tmp_path: Path) -> None:
+        result = self.run(tmp_path / "new", "--algo", "cma", "--tensorboard", str(tmp_path / "log"))
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "cma leaves no log for TensorBoard" in result.stderr

@@ -59,6 +59,7 @@ def rl(
     """
     from training.compare import Workers
     from training.rl import Training, train
+    from training.rl.model import check_installed
     from training.specs import parse_numbers
 
     training = Training(
@@ -66,6 +67,7 @@ def rl(
         slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)) if hidden else (),
         episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
     )  # fmt: skip
+    check_installed(training, tensorboard)
     courses = draw_parts({"train": maps, "validation": validation, "test": test}, problems, optimal, seed)
     make_folder(out)
     workers = Workers(jobs)

@@ -31,6 +31,19 @@ def libraries() -> tuple[Any, Any]:
     return torch, stable_baselines3
 
 
+def check_installed(training: Training, log: Path | None = None) -> None:
+    """Refuse a training, with a log for TensorBoard or without, whose libraries are missing."""
+    if training.algo == "cma":
+        if log is not None:
+            raise InputError("cma leaves no log for TensorBoard: its figures are in the table and the plot")
+        return
+    libraries()
+    if training.algo == "maskable-ppo":
+        _maskable_ppo()
+    if log is not None and find_spec("tensorboard") is None:
+        raise InputError("a log for TensorBoard needs it: pip install tensorboard")
+
+
 def make_env(training: Training, problems: Any) -> Any:
     """Return the episodes to learn from, as Stable-Baselines3 takes them."""
     libraries()
@@ -52,7 +65,7 @@ def make_model(training: Training, env: Any, log: Path | None = None) -> Any:
         "learning_rate": training.rate,
         "seed": training.seed,
         "device": "cpu",
-        "tensorboard_log": None if log is None else _tensorboard(log),
+        "tensorboard_log": None if log is None else str(log),
     }
     units = list(training.hidden)
     if training.algo == "dqn":
@@ -80,12 +93,6 @@ def _maskable_ppo() -> Any:
     return MaskablePPO
 
 
-def _tensorboard(log: Path) -> str:
-    if find_spec("tensorboard") is None:
-        raise InputError("a log for TensorBoard needs it: pip install tensorboard")
-    return str(log)
-
-
 def actor(model: Any) -> list[Any]:
     """Return the layers that decide, from the observation to the scores of the actions."""
     policy = model.policy
@@ -96,6 +103,8 @@ def actor(model: Any) -> list[Any]:
 
 def export(model: Any, decide: str, d_max: int, history: int, about: dict[str, Any]) -> Network:
     """Return the network of a learner, which decides as its ``predict(..., deterministic=True)`` does.
+
+    So does that of a masked learner, with the masks of an episode or without.
 
     Raises:
         InputError: if it is not a network for this decision.
@@ -126,7 +135,7 @@ def exported(model: Any, training: Training) -> Network:
 
 
 def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, trusted: bool = False) -> Network:
-    """Return the network in a ``.zip`` that Stable-Baselines3 has written (PPO, A2C or DQN).
+    """Return the network in a ``.zip`` that Stable-Baselines3 has written (PPO, A2C, DQN or MaskablePPO).
 
     Raises:
         InputError: unless ``trusted``, because reading such a file can run code that somebody has put into it; or if it
@@ -137,13 +146,15 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
         raise InputError(f"{shown(path)}: {what}; say that you trust it")
 
     _, sb3 = libraries()
-    for learner in (sb3.PPO, sb3.A2C, sb3.DQN):
+    learners = [sb3.PPO, sb3.A2C, sb3.DQN, *([_maskable_ppo()] if find_spec("sb3_contrib") else [])]
+    for learner in learners:
         try:
             model = learner.load(path, device="cpu")
         except Exception:  # made by another learner: its parameters do not fit
             continue
         return export(model, decide, d_max, history, {"from": Path(path).name})
-    raise InputError(f"{shown(path)}: is no model of PPO, A2C or DQN")
+    *names, last = (learner.__name__ for learner in learners)
+    raise InputError(f"{shown(path)}: is no model of {', '.join(names)} or {last}")
 
 
 def save_checkpoint(path: Path, model: Any, state: dict[str, Any]) -> None:
@@ -171,7 +182,8 @@ def load_checkpoint(path: Path, model: Any) -> dict[str, Any]:
     return state
 
 
-def agree(model: Any, network: Network, rows: Any) -> float:
-    """Return in which share of observations the network decides as the learner itself."""
-    chosen, _ = model.predict(np.asarray(rows, np.float32), deterministic=True)
-    return float((network.choose(rows) == chosen).mean())
+def agree(model: Any, network: Network, rows: Any, masks: Any = None) -> float:
+    """Return in which share of observations the network decides as the learner itself, be it a masked one."""
+    masked = {} if masks is None else {"action_masks": np.asarray(masks)}
+    chosen, _ = model.predict(np.asarray(rows, np.float32), deterministic=True, **masked)
+    return float((network.choose(rows, masks) == chosen).mean())

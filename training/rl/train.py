@@ -13,7 +13,16 @@ from training.rl.course import Training, balanced
 from training.rl.evolution import evolve_network
 from training.rl.imitation import clone, examples
 from training.rl.judges import judge_for
-from training.rl.model import actor, exported, libraries, load_checkpoint, make_env, make_model, save_checkpoint
+from training.rl.model import (
+    actor,
+    check_installed,
+    exported,
+    libraries,
+    load_checkpoint,
+    make_env,
+    make_model,
+    save_checkpoint,
+)
 from training.rl.progress import Progress
 
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
@@ -34,8 +43,9 @@ def train(
     are begun anew, and what DQN remembers of earlier ones is gathered again.
 
     Raises:
-        InputError: if Stable-Baselines3 is missing, or a checkpoint is damaged.
+        InputError: if a library is missing, or a checkpoint is damaged.
     """
+    check_installed(training, tensorboard)
     if training.algo == "cma":
         return evolve_network(training, courses, validation, folder, workers or Workers(), told)
     torch, _ = libraries()
