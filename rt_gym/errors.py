@@ -1,4 +1,4 @@
-"""The two errors that callers may want to catch, and the checks that every room makes of its numbers."""
+"""The errors that callers may want to catch, and the checks that every room makes of its numbers."""
 
 import reprlib
 from numbers import Integral
@@ -7,6 +7,10 @@ from typing import Any
 
 class InputError(ValueError):
     """Input was refused; the message is one sentence that names what and why."""
+
+
+class MissingLibrary(InputError):
+    """What was asked for needs a library that is not installed; the message says how to get it."""
 
 
 class BudgetExceeded(RuntimeError):

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from rt_gym.envs import ids
-from rt_gym.errors import InputError, quoted
+from rt_gym.errors import InputError, MissingLibrary, quoted
 
 _MISSING: ImportError | None = None
 try:
@@ -52,7 +52,7 @@ class SB3VecEnv(VecEnv):
 
     def __init__(self, env: str | VectorEnv[Any, Any, Any], num_envs: int | None = None, **settings: Any) -> None:
         if _MISSING is not None:
-            raise InputError("SB3VecEnv needs Stable-Baselines3: pip install 'rt_gym[rl]'") from _MISSING
+            raise MissingLibrary("SB3VecEnv needs Stable-Baselines3: pip install 'rt_gym[rl]'") from _MISSING
         self.batch = _made(env, num_envs, settings) if isinstance(env, str) else _fitting(env, num_envs, settings)
         super().__init__(self.batch.num_envs, self.batch.single_observation_space, self.batch.single_action_space)
         self._masks: NDArray[np.int8] | None = None

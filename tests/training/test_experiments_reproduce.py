@@ -1,6 +1,7 @@
 """``rt-gym reproduce``: from the command to the page of results."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from training import experiments
 from training.cli import app
 from training.commands import reproduce
 from training.compare import read_rows
-from training.experiments import dc_f5, ids, load
+from training.experiments import dc_f5, ids, load, rl_ppo
 from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED
 from training.experiments.grounds import Ground
 from training.experiments.page import claims_table, render
@@ -123,6 +124,32 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("dc-f5", "--maps", "../maps")
     assert result.exit_code == 130
     assert "the same command goes on from there" in result.stderr
+
+
+class TestWithoutTheExtraRL:
+    @pytest.fixture(autouse=True)
+    def missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A second experiment, before the other one, that needs a library which is not there."""
+        experiment, (ground,) = rl_ppo.EXPERIMENT, dc_f5.EXPERIMENT.parts[0].grounds
+        part = replace(
+            experiment.parts[0], grounds=(ground,), taught_on=(ground,), chosen_on=(ground,), optimal=(20, 40)
+        )
+        monkeypatch.setattr(rl_ppo, "EXPERIMENT", replace(experiment, parts=(part,)))
+        monkeypatch.setattr(experiments, "_TABLE", {"rl-ppo": "rl_ppo", "dc-f5": "dc_f5"})
+        monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+
+    def test_all_means_all_others_and_the_extra_is_named(self) -> None:
+        result = run("all", "--maps", "../maps", "--json")
+        assert result.exit_code == 0, result.output
+        assert [document["id"] for document in json.loads(result.stdout)] == ["dc-f5"]
+        says = "rl-ppo is left out: reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'\n"
+        assert result.stderr == says
+
+    def test_the_experiment_itself_is_refused(self) -> None:
+        result = run("rl-ppo", "--maps", "../maps")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.endswith("needs Stable-Baselines3: pip install 'rt_gym[rl]'\n")
+        assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("content", ["{", "{}", "[]", "3", '{"id": 1}'])

@@ -383,6 +383,12 @@ class TestCommand:
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"rt-gym: {says}\n")
         assert not (tmp_path / "new").exists()
 
+    @pytest.mark.parametrize("command", [("train", "rl", "--help"), ("agents",), ("maps", "list")])
+    def test_other_commands_never_miss_the_library(self, command: tuple[str, ...], without: Any) -> None:
+        done = without("torch", *command)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout
+
     def test_evolution_needs_no_library_and_leaves_no_log(self, tmp_path: Path) -> None:
         result = self.run(tmp_path / "new", "--algo", "cma", "--tensorboard", str(tmp_path / "log"))
         assert (result.exit_code, result.stdout) == (2, "")

@@ -40,8 +40,10 @@ def reproduce(
 ) -> None:
     """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
 
-    Finished jobs are kept in the folder: the same command goes on where it was stopped.
+    Finished jobs are kept in the folder: the same command goes on where it was stopped. Of all experiments those are
+    left out that need a library which is not installed.
     """
+    from rt_gym.errors import MissingLibrary
     from training.compare import Workers
     from training.experiments import ids, load
     from training.experiments.frame import check_size
@@ -55,7 +57,13 @@ def reproduce(
     workers = Workers(jobs)
     documents = []
     for each in chosen:
-        documents.append(_conduct(each, size, folder, out, workers))
+        try:
+            documents.append(_conduct(each, size, folder, out, workers))
+        except MissingLibrary as error:
+            if len(chosen) == 1:
+                raise
+            typer.echo(f"{each.id} is left out: {error}", err=True)
+            continue
         if not as_json:
             _tell(documents[-1])
     if write_docs:

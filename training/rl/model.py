@@ -14,6 +14,7 @@ import numpy as np
 
 from agents.network import KNOWN, Network
 from rt_gym import InputError
+from rt_gym.errors import MissingLibrary
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
 from training.rl.course import Training
 
@@ -27,7 +28,7 @@ def libraries() -> tuple[Any, Any]:
         import stable_baselines3
         import torch
     except ImportError:
-        raise InputError(_MISSING) from None
+        raise MissingLibrary(_MISSING) from None
     return torch, stable_baselines3
 
 
@@ -41,7 +42,7 @@ def check_installed(training: Training, log: Path | None = None) -> None:
     if training.algo == "maskable-ppo":
         _maskable_ppo()
     if log is not None and find_spec("tensorboard") is None:
-        raise InputError("a log for TensorBoard needs it: pip install tensorboard")
+        raise MissingLibrary("a log for TensorBoard needs it: pip install tensorboard")
 
 
 def make_env(training: Training, problems: Any) -> Any:
@@ -89,7 +90,7 @@ def _maskable_ppo() -> Any:
     try:
         from sb3_contrib import MaskablePPO
     except ImportError:
-        raise InputError("maskable-ppo needs sb3-contrib: pip install sb3-contrib") from None
+        raise MissingLibrary("maskable-ppo needs sb3-contrib: pip install sb3-contrib") from None
     return MaskablePPO
 
 
