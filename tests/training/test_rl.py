@@ -315,9 +315,13 @@ class TestSettings:
             ({"slice": 0}, "slice must be a whole number"),
             ({"seed": -1}, "seed must be a whole number"),
             ({"hidden": (0,)}, "the width of a hidden layer must be"),
-            ({"gamma": 0.0}, "gamma must be above 0"),
-            ({"rate": 0.0}, "rate above 0"),
-            ({"price": -1.0}, "price at least 0"),
+            ({"seed": 1 << 32}, "seed must be a whole number from 0 to 4294967295, not 4294967296"),
+            ({"episodes": 1_000_001}, "episodes must be a whole number from 1 to 1000000"),
+            ({"gamma": 0.0}, "gamma must be above 0 and at most 1, not 0.0"),
+            ({"rate": 0.0}, "rate must be above 0 and at most 1, not 0.0"),
+            ({"rate": float("inf")}, "rate must be above 0 and at most 1, not inf"),
+            ({"price": -1.0}, "price must be a number from 0 to 1e\\+09, not -1.0"),
+            ({"price": float("nan")}, "price must be a number from 0 to"),
             ({"algo": "dqn", "teacher": "rule"}, "dqn learns what things are worth"),
             ({"algo": "cma", "env": THINK}, "cma evolves one hidden layer for RTDepth-v0 or RTDeepen-v0"),
             ({"algo": "cma", "hidden": (4, 4)}, "cma evolves one hidden layer"),
@@ -366,6 +370,15 @@ class TestCommand:
         assert (result.exit_code, result.stdout) == (2, "")
         assert "algo must be one of" in result.stderr
         assert not (tmp_path / "new").exists()
+
+    def test_ctrl_c_says_what_is_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("training.rl.train", interrupted)
+        result = self.run(tmp_path)
+        assert (result.exit_code, result.stdout) == (130, "")
+        assert result.stderr.endswith(f"is kept in {tmp_path}; the same command goes on from there\n")
 
     @pytest.mark.parametrize(
         ("missing", "options", "says"),

@@ -57,6 +57,7 @@ def rl(
     Without maps it learns on the split mixed-train, chooses on mixed-validation and is judged on mixed-test.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
     """
+    from rt_gym.files import shown
     from training.compare import Workers
     from training.rl import Training, train
     from training.rl.model import check_installed
@@ -72,10 +73,15 @@ def rl(
     make_folder(out)
     workers = Workers(jobs)
     with progress("beginning", generations if algo == "cma" else steps) as advance:
-        network, went = train(
-            training, courses["train"], courses["validation"], out / "checkpoints", workers,
-            lambda amount, text: advance(amount, text), tensorboard,
-        )  # fmt: skip
+        try:
+            network, went = train(
+                training, courses["train"], courses["validation"], out / "checkpoints", workers,
+                lambda amount, text: advance(amount, text), tensorboard,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            kept = f"what was learned until the last look at the validation maps is kept in {shown(out)}"
+            typer.echo(f"stopped: {kept}; the same command goes on from there", err=True)
+            raise typer.Exit(130) from None
     network.save(out / "policy.npz")
     _report(training, network, went, courses["test"], out, workers, as_json)
 

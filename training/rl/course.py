@@ -19,6 +19,7 @@ USUAL = (32,)  # hidden layers
 SMALL = (2,)  # the same for evolution, which has to guess every weight
 
 _CLASSES = 4  # of difficulty
+_DEAREST = 1e9  # that environments take
 _MOST_COPIES = 8  # of an easy problem, beside a hard one
 
 
@@ -69,16 +70,18 @@ class Training:
         for name, known in (("env", tuple(ENVIRONMENTS)), ("algo", ALGORITHMS), ("teacher", TEACHERS)):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} must be one of {', '.join(known)}, not {quoted(getattr(self, name))}")
-        for name in (
-            "steps", "generations", "d_max", "history", "slice", "episodes", "max_moves", "every", "patience",
-        ):  # fmt: skip
+        for name in ("steps", "generations", "d_max", "history", "slice", "max_moves", "every", "patience"):
             whole(name, getattr(self, name), 1)
-        whole("seed", self.seed, 0)
+        whole("episodes", self.episodes, 1, 1_000_000)
+        whole("seed", self.seed, 0, (1 << 32) - 1)  # that of Stable-Baselines3
         object.__setattr__(self, "hidden", tuple(self.hidden) or (SMALL if self.algo == "cma" else USUAL))
         for width in self.hidden:
             whole("the width of a hidden layer", width, 1, 4096)
-        if not 0 < self.gamma <= 1 or not self.rate > 0 or not self.price >= 0:
-            raise InputError("gamma must be above 0 and at most 1, rate above 0, price at least 0")
+        for name in ("gamma", "rate"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name} must be above 0 and at most 1, not {quoted(getattr(self, name))}")
+        if not 0 <= self.price <= _DEAREST:
+            raise InputError(f"price must be a number from 0 to {_DEAREST:g}, not {quoted(self.price)}")
         self._check_together()
 
     def _check_together(self) -> None:
