@@ -2,24 +2,47 @@
 
 import time
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
-from measure import Row, alternate, digits, heading, print_rows, ratio
+from measure import Row, cpu_seconds, digits, heading, least, print_rows, ratio, wall_seconds
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
+from rt_gym import load_map, sample_problems
 from rt_gym.envs.sb3 import SB3VecEnv
 
-EPISODES = 64
 STEPS = 100  # of every episode
 LEARNED = 65_536  # steps of PPO
+PROBLEMS = sample_problems(load_map("terrain-512"), 100)  # drawn once, not by every single environment for itself
 SETTINGS: dict[str, dict[str, Any]] = {
-    "RTPath-v0": {"map": "terrain-512", "window": 11},
-    "RTDepth-v0": {"map": "terrain-512", "budget": None},
+    "RTPath-v0": {"problems": PROBLEMS, "window": 11},
+    "RTDepth-v0": {"problems": PROBLEMS, "budget": None},
 }
-HIGHEST = 5  # of the depths that are drawn, so that both spend little of their time in the same searches
+
+
+class Case(NamedTuple):
+    """What is stepped: so many episodes by random actions below ``most``; with more than one thread the clock counts.
+
+    In RTDepth-v0 these are depths. The deeper the search, the more of their time both spend in the same kernel: at
+    depths up to 5 it alone takes about an eighth of what a single environment takes for a step, among 64.
+    """
+
+    env_id: str
+    episodes: int
+    most: int
+    threads: int = 1
+
+
+CASES = (
+    Case("RTPath-v0", 64, 8),
+    Case("RTDepth-v0", 64, 5),
+    Case("RTDepth-v0", 64, 1),
+    Case("RTDepth-v0", 256, 5),
+    Case("RTDepth-v0", 256, 1),
+    Case("RTDepth-v0", 256, 5, threads=2),
+)
 
 
 def drive(env: VecEnv, actions: list[Any]) -> None:
@@ -28,16 +51,19 @@ def drive(env: VecEnv, actions: list[Any]) -> None:
         env.step(chosen)
 
 
-def adapter(env_id: str) -> Row:
+def adapter(case: Case) -> Row:
     """Step through the same actions."""
+    env_id, episodes, most, threads = case
     settings, random = SETTINGS[env_id], np.random.default_rng(0)
-    ours = SB3VecEnv(env_id, EPISODES, **settings)
-    theirs = DummyVecEnv([partial(gym.make, env_id, **settings)] * EPISODES)
-    most = min(HIGHEST, ours.action_space.n) if env_id == "RTDepth-v0" else ours.action_space.n
-    actions = list(random.integers(most, size=(STEPS, EPISODES)))
-    batched, single = alternate(partial(drive, ours, actions), partial(drive, theirs, actions), repeats=3)
-    steps = STEPS * EPISODES
-    return ratio(f"{env_id}, a step of {EPISODES}", batched / steps, "DummyVecEnv", single / steps, 10)
+    ours = SB3VecEnv(env_id, episodes, **settings, threads=threads)
+    theirs = DummyVecEnv([partial(gym.make, env_id, **settings)] * episodes)
+    actions = list(random.integers(most, size=(STEPS, episodes)))
+    clock = cpu_seconds if threads == 1 else wall_seconds
+    batched, single = least(*(partial(clock, partial(drive, env, actions)) for env in (ours, theirs)), repeats=3)
+    depths = "" if env_id == "RTPath-v0" else ", depth 1" if most == 1 else f", depths 1 to {most}"
+    how = "" if threads == 1 else f", {threads} threads, wall"
+    each = STEPS * episodes
+    return ratio(f"{env_id}{depths}, a step of {episodes}{how}", batched / each, "DummyVecEnv", single / each, 10)
 
 
 def learner(env_id: str) -> Row:
@@ -51,4 +77,4 @@ def learner(env_id: str) -> Row:
 
 if __name__ == "__main__":
     heading("Learners")
-    print_rows([*map(adapter, SETTINGS), *map(learner, SETTINGS)])
+    print_rows([*map(adapter, CASES), *map(learner, SETTINGS)])

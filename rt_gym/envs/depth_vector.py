@@ -55,6 +55,7 @@ class RTDepthVectorEnv(GridVectorEnv):
         )
         self._shared = stack_maps(settings.grids), tabulate_problems(settings)
         self._terms, self._truth = settings.terms(), known_truth()
+        self._all = np.ones((self.num_envs, settings.actions), np.int8)
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
         start_all(*self._shared, self._episodes, self._terms, chosen, results.observation)
@@ -64,7 +65,7 @@ class RTDepthVectorEnv(GridVectorEnv):
         report = np.empty((SCANNED + 1, self.num_envs), np.int64)
         self._run(step_range, *self._shared, self._episodes, self._terms, self._truth, results, report, actions, mode)
         flags = report[FLAGS]
-        if (flags & FULL).any():
+        if np.bitwise_or.reduce(flags) & FULL:
             minds = self._episodes.minds
             self._episodes = self._episodes._replace(minds=minds._replace(learned=enlarged(minds.learned)))
         return {
@@ -78,7 +79,7 @@ class RTDepthVectorEnv(GridVectorEnv):
         }
 
     def _legal(self) -> NDArray[np.int8]:
-        return np.ones((self.num_envs, self.settings.actions), np.int8)
+        return self._all.copy()
 
 
 class RTDeepenVectorEnv(RTDepthVectorEnv):

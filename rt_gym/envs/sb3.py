@@ -83,10 +83,9 @@ class SB3VecEnv(VecEnv):
         self._lengths += 1
         over = terminated | truncated
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for i in np.flatnonzero(over).tolist():
+        for i in over.nonzero()[0].tolist():
             infos[i] = self._ending(i, bool(terminated[i]), info["final_obs"][i])
-        self._returns[over] = 0.0
-        self._lengths[over] = 0
+            self._returns[i] = self._lengths[i] = 0
         return observation, reward.astype(np.float32), over, infos
 
     def _ending(self, i: int, reached: bool, last: Any) -> dict[str, Any]:
