@@ -4,9 +4,10 @@ N. Hansen, A. Ostermeier, "Completely Derandomized Self-Adaptation in Evolution 
 9(2), 2001, as in the package ``cma``. The pay-off of a deep search may lie hundreds of moves ahead, so nothing smaller
 than a whole episode is judged.
 
-A candidate walks every training problem. Its merit is the mean of the logarithms of both ratios (``training.compare``):
-how many times its expansions LRTA* of fixed depths needs for its suboptimality, by the mean and the pooled meter. All
-candidates meet the same problems; one with a cut run is void.
+The merit of a candidate is the mean of the logarithms of both ratios (``training.compare``): how many times its
+expansions LRTA* of fixed depths needs for its suboptimality, by the mean and the pooled meter. All candidates of a
+generation meet the same problems; one with a cut run is void. Both ratios hang on a few hard problems, which a network
+soon knows by heart: where there are several shares of problems, each generation meets the next one.
 
 The network of a candidate has one layer of a few hidden units and a number y behind it. To deepen or to act is a
 matter of its sign. A depth is the one whose logarithm is nearest to y, which is the largest of the outputs
@@ -32,7 +33,7 @@ from training.compare import Course, Workers
 from training.compare.sources import source_stamp
 from training.compare.stats import Floats
 from training.depth import School, Told
-from training.exam import Exam, judge_all, problems_of, select, set_exam
+from training.exam import Exam, deal, judge_all, problems_of, select, set_exam
 
 KIND, VERSION = "evolution", 1
 LAYOUT = {
@@ -58,8 +59,10 @@ class Evolution:
         pooled: the weight of the pooled meter, from 0 to 1; the mean has the rest.
         check: after how many generations their centre is judged on the validation maps.
         patience: after how many checks without a better one to stop.
-        problems: how many problems are walked, half of them those on which the heuristic misleads most; also of those
+        problems: how many problems there are, half of them those on which the heuristic misleads most; also of those
             on the validation maps.
+        shares: into how many shares they are dealt; a generation walks one, and all in turn.
+        diagonal: whether spreads are learned number by number, which takes fewer generations than all correlations.
         seed: for the candidates.
     """
 
@@ -72,6 +75,8 @@ class Evolution:
     check: int = 2
     patience: int = 6
     problems: int = 240
+    shares: int = 1
+    diagonal: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -84,6 +89,7 @@ class Evolution:
             ("check", 1),
             ("patience", 1),
             ("problems", 1),
+            ("shares", 1),
         ):
             whole(name, getattr(self, name), low, 10_000)
         whole("seed", self.seed, 0)
@@ -231,12 +237,13 @@ def evolve(school: School, settings: Evolution, told: Told) -> Network:
         InputError: if LRTA* of a fixed depth, or every centre, has a cut run.
     """
     told(0, "fixed depths walk")
-    parts = (select(part, settings.problems) for part in (school.train, school.validation))
-    exam, validation = (set_exam(part, school.workers, school.folder) for part in parts)
+    train, chosen_on = (select(part, settings.problems) for part in (school.train, school.validation))
+    exams = [set_exam(share, school.workers, school.folder) for share in deal(train, settings.shares)]
+    validation = set_exam(chosen_on, school.workers, school.folder)
     breed = Breed(settings.decide, settings.hidden, school.logging.d_max, school.logging.history)
-    breed = breed.standardised(exam.courses)
+    breed = breed.standardised(exams[0].courses)
     history = History.of(school.folder / f"evolution-{settings.decide}-{settings.seed}.npz", _key(school, settings))
-    for number, centre in enumerate(_centres(breed, settings, exam, school.workers, history), start=1):
+    for number, centre in enumerate(_centres(breed, settings, exams, school.workers, history), start=1):
         checks = number // settings.check
         if checks > len(history.merits):
             history.centres.append(centre)
@@ -251,11 +258,14 @@ def evolve(school: School, settings: Evolution, told: Told) -> Network:
     return breed.network(history.centres[best], _about(school, settings, history, best))
 
 
-def _centres(breed: Breed, settings: Evolution, exam: Exam, workers: Workers, history: History) -> Iterator[Floats]:
+def _centres(
+    breed: Breed, settings: Evolution, exams: list[Exam], workers: Workers, history: History
+) -> Iterator[Floats]:
     """Yield the centre of the search after every generation; those that the history knows are not walked again."""
     rng = np.random.default_rng(settings.seed)
     options = {
         "popsize": settings.population,
+        "CMA_diagonal": settings.diagonal,
         "randn": lambda *shape: rng.standard_normal(shape),
         "seed": np.nan,  # NumPy's own generator is left alone
         "verbose": -9,
@@ -264,6 +274,7 @@ def _centres(breed: Breed, settings: Evolution, exam: Exam, workers: Workers, hi
     for number in range(settings.generations):
         drawn = strategy.ask()
         if number == len(history.losses):
+            exam = exams[number % len(exams)]
             merits = judge_all([breed.network(genes) for genes in drawn], exam, workers)
             history.candidates.append(np.array(drawn))
             history.losses.append(np.array([min(VOID, -settings.merit(pair)) for pair in merits]))

@@ -101,7 +101,7 @@ def walk(job: Walk) -> Marks | None:
     return Marks(float(quality.mean()), float(mean.mean()), float(expansions.sum() / moves.sum()))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def problems_of(courses: tuple[Course, ...]) -> list[Problem]:
     """Return all problems; in a worker process the tables of their maps are made once."""
     return [course.problem(task) for course in courses for task in course.tasks]
@@ -123,6 +123,12 @@ def select(courses: tuple[Course, ...], problems: int) -> tuple[Course, ...]:
     """
     share = max(1, problems // len(courses))
     return tuple(replace(course, tasks=tuple(_selected(course, share))) for course in courses)
+
+
+def deal(courses: tuple[Course, ...], shares: int) -> list[tuple[Course, ...]]:
+    """Return the courses in so many shares, the problems of every map in turn; none is left without a problem."""
+    count = min(shares, *(len(course.tasks) for course in courses))
+    return [tuple(replace(course, tasks=course.tasks[k::count]) for course in courses) for k in range(count)]
 
 
 def _selected(course: Course, count: int) -> list[Task]:

@@ -19,7 +19,7 @@ from training.collect import Logging
 from training.compare import Course, Draw, Workers, find_courses, score_all
 from training.depth import School, fixed_depths
 from training.evolve import Breed, Evolution, evolve
-from training.exam import Walk, judge_all, select, set_exam, walk
+from training.exam import Exam, Walk, deal, judge_all, select, set_exam, walk
 
 HERE = Workers(jobs=1)
 QUICK = Evolution(generations=4, population=4, check=2, problems=6)
@@ -123,6 +123,16 @@ class TestSelection:
         assert [course.tasks for course in select(courses(), 1000)] == [course.tasks for course in courses()]
 
 
+    @pytest.mark.parametrize(("shares", "made"), [(1, 1), (4, 4), (9, 6)])
+    def test_every_problem_is_in_exactly_one_share_and_no_share_lacks_a_map(self, shares: int, made: int) -> None:
+        drawn = (*courses("rooms-64", 6), *courses("random-48", 11))
+        dealt = deal(drawn, shares)
+        assert len(dealt) == made
+        assert all(course.tasks for share in dealt for course in share)
+        for number, course in enumerate(drawn):
+            assert sorted(task for share in dealt for task in share[number].tasks) == sorted(course.tasks)
+
+
 class TestEvolution:
     def test_it_returns_a_network_that_says_how_it_was_made_and_is_worth_what_it_says(self, tmp_path: Path) -> None:
         heard: list[str] = []
@@ -156,6 +166,18 @@ class TestEvolution:
         for mine, theirs in zip(whole.layers, again.layers, strict=True):
             np.testing.assert_array_equal(mine[0], theirs[0])
             np.testing.assert_array_equal(mine[1], theirs[1])
+
+    def test_each_generation_walks_the_next_share(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        met: list[Exam] = []
+        judge = module.judge_all
+        monkeypatch.setattr(module, "judge_all", lambda *given: met.append(given[1]) or judge(*given))
+        evolve(school(tmp_path), replace(QUICK, shares=3, check=4), quiet)
+        (course,) = courses()
+        assert [exam.courses[0].tasks for exam in met[:4]] == [course.tasks[k::3] for k in (0, 1, 2, 0)]
+
+    def test_correlations_are_learned_unless_spreads_alone_are_asked_for(self, tmp_path: Path) -> None:
+        made = [evolve(school(tmp_path), replace(QUICK, diagonal=diagonal), quiet) for diagonal in (False, True)]
+        assert not np.array_equal(made[0].layers[0][0], made[1].layers[0][0])
 
     def test_what_is_known_is_not_walked_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         first = evolve(school(tmp_path), QUICK, quiet)
@@ -193,6 +215,7 @@ class TestEvolution:
             ({"decide": "jump"}, "decide must be depth or deepen, not 'jump'"),
             ({"hidden": 1}, "hidden must be a whole number from 2"),
             ({"population": 3}, "population must be a whole number from 4"),
+            ({"shares": 0}, "shares must be a whole number from 1"),
             ({"seed": -1}, "seed must be a whole number"),
             ({"sigma": 0.0}, "sigma must be above 0"),
             ({"pooled": 1.5}, "pooled from 0 to 1"),
