@@ -122,7 +122,6 @@ class TestSelection:
     def test_fewer_problems_than_asked_for_are_all_taken(self) -> None:
         assert [course.tasks for course in select(courses(), 1000)] == [course.tasks for course in courses()]
 
-
     @pytest.mark.parametrize(("shares", "made"), [(1, 1), (4, 4), (9, 6)])
     def test_every_problem_is_in_exactly_one_share_and_no_share_lacks_a_map(self, shares: int, made: int) -> None:
         drawn = (*courses("rooms-64", 6), *courses("random-48", 11))
