@@ -63,8 +63,8 @@ CHANGES: tuple[str, ...] = (
     "40 instead of 20 generations of networks that deepen; 44 of those that choose the depth, with 20 instead of 12"
     " candidates and with spreads that are learned number by number.",
     "These settings were chosen with seed 0, on other problems of the training and validation maps, among three"
-    " variants for networks that deepen and five for those that choose the depth; for these, 12, 16 and 24 candidates were"
-    " tried, 20 were not.",
+    " variants for networks that deepen and five for those that choose the depth; for these, 12, 16 and 24 candidates"
+    " were tried, 20 were not.",
     "600 instead of 240 problems on the validation maps, and 200 instead of 100 on each unseen map: five of the leads"
     " by the pooled meter were undecided.",
 )
