@@ -14,7 +14,7 @@ from training.compare.stats import Floats
 from training.compare.table import Table
 from training.evolve import Evolution
 from training.experiments.dc_f5_learned import DEPTHS, SMALL, TAUGHT_ON, UNSEEN
-from training.experiments.evidence import Evidence, score_table, with_interval
+from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.grounds import Ground
 from training.experiments.lessons import Upbringing
@@ -110,12 +110,9 @@ def _ahead(arena: Arena, entry: Entry, rivals: list[str], work: Mapping[Entry, F
 
 
 def _tables(evidence: Evidence) -> list[Table]:
-    columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
-    scores = [one for one in score_all(evidence.rows) if one.entry.agent != "lrta"]
-    rows = [[one.entry.label, *with_interval(one.ratio_mean), *with_interval(one.ratio_pooled)] for one in scores]
     return [
         score_table("Unseen maps", evidence.rows),
-        Table("Unseen maps: ratios to the curve of fixed depths", columns, rows),
+        ratio_table("Unseen maps", evidence.rows),
         leaderboard_table(score(evidence.rows), PRICE),
     ]
 
