@@ -21,7 +21,6 @@ from rt_gym.jit import kernel
 from rt_gym.search.deepening import DEPTH, Ladder, begin_climb, climb, commit, label, make_ladder
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import Space, make_space
-from rt_gym.search.ties import survey_ties
 from rt_gym.search.values import GoalValues, value_at
 from rt_gym.situation import (
     LAYERS,
@@ -50,9 +49,9 @@ class Record(NamedTuple):
         action: what a lookahead of each depth would do.
         rise: by how much it would raise the value of where the agent stood, in steps.
         work: its expansions.
+        ties: the moves that it might as well make, a bit for each direction.
         regret: by how much its move is longer than the best, in steps; all zero without ``distance``.
         distance: the true distance of every cell to the goal, empty if unknown.
-        ties: moves that it might as well make, a bit for each direction; without room they are not looked for.
         taken: int64[1], how many rows are filled.
     """
 
@@ -61,13 +60,13 @@ class Record(NamedTuple):
     action: NDArray[np.uint8]
     rise: NDArray[np.float64]
     work: NDArray[np.int64]
+    ties: NDArray[np.uint8]
     regret: NDArray[np.float64]
     distance: NDArray[np.int64]
-    ties: NDArray[np.uint8]
     taken: NDArray[np.int64]
 
 
-def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None, ties: bool = False) -> Record:
+def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None) -> Record:
     """Return room for so many samples."""
     columns = (rows, d_max + 1)
     return Record(
@@ -76,9 +75,9 @@ def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None
         action=np.zeros(columns, np.uint8),
         rise=np.zeros(columns),
         work=np.zeros(columns, np.int64),
+        ties=np.zeros(columns, np.uint8),
         regret=np.zeros(columns),
         distance=np.empty(0, np.int64) if distance is None else distance,
-        ties=np.zeros(columns if ties else (0, d_max + 1), np.uint8),
         taken=np.zeros(1, np.int64),
     )
 
@@ -132,7 +131,7 @@ def remember(terrain, trip, control, s, t):
     """Label where the agent stands, keep the sample, and return the label. The features must have been written."""
     record, ladder = control.record, control.ladder
     row, d_max = record.taken[0], control.state[D_MAX]
-    depth = label(terrain, trip, control.shadow, control.space, ladder, control.h, s, t, d_max)
+    depth = label(terrain, trip, control.shadow, control.space, ladder, control.h, s, t, d_max, True)
     if depth == 0:
         return depth
     record.taken[0] += 1
@@ -144,11 +143,10 @@ def remember(terrain, trip, control, s, t):
         record.action[row, d] = action
         record.rise[row, d] = (ladder.value[d] - ladder.value[0]) / STRAIGHT
         record.work[row, d] = ladder.work[d]
+        record.ties[row, d] = ladder.ties[d]
         if record.distance.size > 0:
             detour = terrain.cost[action] + record.distance[s + terrain.offset[action]] - record.distance[s]
             record.regret[row, d] = detour / STRAIGHT
-    if record.ties.size > 0:
-        survey_ties(terrain, control.shadow, control.space, ladder, control.h, s, t, d_max, record.ties[row])
     return depth
 
 

@@ -27,9 +27,8 @@ def plan(terrain, trip, control, s, t):
         write_situation(control.situation, terrain, trip, control.h, s, t, control.inputs)
         depth = remember(terrain, trip, control, s, t)
     else:
-        depth = label(
-            terrain, trip, control.shadow, control.space, control.ladder, control.h, s, t, control.state[D_MAX]
-        )
+        d_max = control.state[D_MAX]
+        depth = label(terrain, trip, control.shadow, control.space, control.ladder, control.h, s, t, d_max, False)
     if depth == 0:
         return np.int64(NO_PATH)
     return search(terrain, trip, control, s, t, depth)

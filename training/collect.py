@@ -33,7 +33,7 @@ from training.compare import Course, Task, Workers
 from training.compare.courses import make_problem
 from training.compare.sources import source_stamp
 
-KIND, VERSION = "rt_gym.samples", 2
+KIND, VERSION = "rt_gym.samples", 3
 _PER_JOB = 5  # problems; fixed, so that the jobs on disk fit whatever the number of workers
 _COLUMNS = ("situation", "label", "action", "rise", "work", "regret", "ties", "problem")
 
@@ -49,7 +49,7 @@ class Samples:
         rise: by how much it raises the value of the state, in steps.
         work: its expansions.
         regret: by how much its move is longer than the best one, in steps.
-        ties: the moves that it might as well make, a bit for each direction; only its own if ties were not logged.
+        ties: the moves that it might as well make, a bit for each direction.
         problem: which problem the state is from, for folds that keep problems whole.
         about: settings, seed, maps.
     """
@@ -152,7 +152,6 @@ class Logging:
         per_problem: at most so many states of a problem.
         max_moves: a trial ends after so many moves.
         seed: for random ties of the walking agent.
-        ties: whether to find the moves that tie, which takes several times as long.
     """
 
     d_max: int = 20
@@ -160,7 +159,6 @@ class Logging:
     per_problem: int = 2000
     max_moves: int = 20_000
     seed: int = 0
-    ties: bool = False
 
     def __post_init__(self) -> None:
         whole("d_max", self.d_max, 1, 100)
@@ -259,17 +257,16 @@ def run_job(job: Job) -> Samples:
 def _walk(agent: DepthControl, job: Job, number: int, task: Task) -> dict[str, NDArray[Any]]:
     logging, problem = job.logging, make_problem(job.grid, task, None, ())
     distance = exact_distances(job.grid, task.goal)
-    agent.record = record = make_record(logging.per_problem, logging.d_max, distance, logging.ties)
+    agent.record = record = make_record(logging.per_problem, logging.d_max, distance)
     agents.run(agent, problem, max_moves=logging.max_moves, seed=logging.seed, clock=False)
     rows = int(record.taken[0])
-    action = record.action[:rows, 1:]
     return {
         "situation": record.situation[:rows],
         "label": record.label[:rows],
-        "action": action,
+        "action": record.action[:rows, 1:],
         "rise": record.rise[:rows, 1:].astype(np.float32),
         "work": record.work[:rows, 1:].astype(np.int32),
         "regret": record.regret[:rows, 1:].astype(np.float32),
-        "ties": record.ties[:rows, 1:] if logging.ties else np.uint8(1) << action,
+        "ties": record.ties[:rows, 1:],
         "problem": np.full(rows, number, np.int32),
     }

@@ -16,6 +16,7 @@ from rt_gym.jit import kernel
 from rt_gym.search.deepening import make_ladder, step_up
 from rt_gym.situation import LAYERS, SITUATION, write_layers
 from training.collect import Samples
+from training.labels import TIES, agreement, label_by
 
 LEARNERS = ("j48", "cart", "forest", "boosting")
 LABELS = ("class", "cost")
@@ -36,9 +37,11 @@ class Recipe:
             learns classes only: with costs, its tree is that of the classes and its leaves know the mean costs.
         decide: ``"depth"`` before the search, or after every layer whether to ``"deepen"``.
         features: ``"paper"``, the four of the history; or ``"rich"``, all of ``rt_gym.situation``.
+        ties: which moves count as that of the largest depth: ``"search"``, ``"ordered"`` or ``"tolerant"``, see
+            ``training.labels``.
         price: steps that one expansion is worth, for ``"cost"``.
-        regret: whether the cost of a move is how much longer it is than the best; otherwise 1 if it is not the move of
-            the largest depth.
+        regret: whether the cost of a move is how much longer it is than the best; otherwise 1 if it does not count as
+            the move of the largest depth.
         threshold: from which score on a policy that deepens acts: a probability for ``"class"``, an advantage in
             steps for ``"cost"``.
         min_leaf: the smallest number of samples in a leaf.
@@ -51,6 +54,7 @@ class Recipe:
     labels: str = "class"
     decide: str = "depth"
     features: str = "paper"
+    ties: str = "search"
     price: float = 0.001
     regret: bool = False
     threshold: float = 0.5
@@ -72,7 +76,13 @@ class Recipe:
         return FEATURE_SETS[self.features] + (LAYERS if self.decide == "deepen" else ())
 
 
-_CHOICES = {"learner": LEARNERS, "labels": LABELS, "decide": DECISIONS, "features": tuple(FEATURE_SETS)}
+_CHOICES = {
+    "learner": LEARNERS,
+    "labels": LABELS,
+    "decide": DECISIONS,
+    "features": tuple(FEATURE_SETS),
+    "ties": TIES,
+}
 
 
 def fit_policy(samples: Samples, recipe: Recipe) -> Policy:
@@ -104,7 +114,7 @@ def act_from(recipe: Recipe) -> float:
 
 def costs(samples: Samples, recipe: Recipe) -> Floats:
     """Return what every depth costs in every sample, in steps: a bad move, and the work."""
-    bad = samples.regret if recipe.regret else samples.action != samples.action[:, -1:]
+    bad = samples.regret if recipe.regret else ~agreement(samples, recipe.ties)
     return bad.astype(np.float64) + recipe.price * samples.work
 
 
@@ -141,14 +151,14 @@ def fill_layers(ladder, action, rise, work, out):
 
 def fit_depth_class(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
     """Learn the label itself."""
-    return classify(inputs(samples, recipe), samples.label, recipe)
+    return classify(inputs(samples, recipe), label_by(samples, recipe.ties), recipe)
 
 
 def fit_depth_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
     """Learn what every depth costs."""
     rows, cost, depths = inputs(samples, recipe), costs(samples, recipe), tuple(range(1, samples.d_max + 1))
     if recipe.learner == "j48":  # it predicts classes: the tree is that of the labels, its nodes know what depths cost
-        forest, _ = classify(rows, samples.label, recipe)
+        forest, _ = classify(rows, label_by(samples, recipe.ties), recipe)
         return _valued(forest, rows, -cost), depths
     return _regress(rows, -cost, recipe), depths
 
@@ -156,7 +166,7 @@ def fit_depth_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int,
 def fit_deepen_class(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int, ...]]:
     """Learn whether a layer is deep enough."""
     rows, sample, depth = by_layers(samples, recipe)
-    forest, _ = classify(rows, (depth >= samples.label[sample]).astype(np.int64), recipe)
+    forest, _ = classify(rows, (depth >= label_by(samples, recipe.ties)[sample]).astype(np.int64), recipe)
     return forest._replace(scores=np.ascontiguousarray(forest.scores[:, 1:])), ()
 
 
@@ -167,7 +177,7 @@ def fit_deepen_cost(samples: Samples, recipe: Recipe) -> tuple[Forest, tuple[int
     later = np.minimum.accumulate(cost[:, ::-1], axis=1)[:, ::-1]  # the cheapest from a depth on
     advantage = (later[sample, depth] - cost[sample, depth - 1])[:, None]  # of acting now
     if recipe.learner == "j48":
-        forest, _ = classify(rows, (depth >= samples.label[sample]).astype(np.int64), recipe)
+        forest, _ = classify(rows, (depth >= label_by(samples, recipe.ties)[sample]).astype(np.int64), recipe)
         return _valued(forest, rows, advantage), ()
     return _regress(rows, advantage, recipe), ()
 

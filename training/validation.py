@@ -11,6 +11,7 @@ from agents.policy import Policy, add_scores, largest
 from rt_gym import InputError
 from rt_gym.jit import kernel
 from training.collect import Samples
+from training.labels import agreement, label_by
 from training.learners import Recipe, by_layers, costs, fit_policy, inputs
 
 Floats = NDArray[np.float64]
@@ -55,7 +56,7 @@ class Quality:
 
     Attributes:
         accuracy: the share of depths that equal the label.
-        same_move: the share of depths whose lookahead makes the move of the largest depth.
+        same_move: the share of depths whose move counts as that of the largest depth.
         majority: the accuracy of always saying the most frequent label.
         depth_error: the mean distance of the depth from the label.
         cost: the mean cost of the recipe, moves and work, in steps.
@@ -88,35 +89,35 @@ def cross_validate(samples: Samples, recipe: Recipe, folds: int = 10, by_problem
         by_problem: whether the states of a problem stay together; neighbours on a path are nearly the same state, so
             shuffled rows flatter a learner. The paper's folds were presumably shuffled.
     """
-    predicted = np.empty(len(samples), np.int64)
+    predicted, label = np.empty(len(samples), np.int64), label_by(samples, recipe.ties)
     nodes, branch, scores = [], 0, []
     for learn, test in _folds(samples, folds, by_problem, recipe.seed):
         policy = fit_policy(samples.take(learn), recipe)
         predicted[test] = predict_depths(policy, samples.take(test), recipe)
         nodes.append(policy.forest.feature.size)
         branch = max(branch, policy.branch)
-        scores.append(float((predicted[test] == samples.label[test]).mean()))
+        scores.append(float((predicted[test] == label[test]).mean()))
     return _quality(samples, recipe, predicted, nodes, branch, scores)
 
 
 def _quality(
     samples: Samples, recipe: Recipe, depth: NDArray[np.int64], nodes: list[int], branch: int, folds: list[float]
 ) -> Quality:
-    rows, d_max = np.arange(len(samples)), samples.d_max
+    rows, d_max, label = np.arange(len(samples)), samples.d_max, label_by(samples, recipe.ties)
     problems = int(samples.problem.max()) + 1
     confusion = np.zeros((d_max, d_max), np.int64)
-    np.add.at(confusion, (samples.label - 1, depth - 1), 1)
+    np.add.at(confusion, (label - 1, depth - 1), 1)
     return Quality(
-        accuracy=float((depth == samples.label).mean()),
-        same_move=float((samples.action[rows, depth - 1] == samples.action[:, -1]).mean()),
-        majority=float(np.bincount(samples.label).max() / len(samples)),
-        depth_error=float(np.abs(depth - samples.label).mean()),
+        accuracy=float((depth == label).mean()),
+        same_move=float(agreement(samples, recipe.ties)[rows, depth - 1].mean()),
+        majority=float(np.bincount(label).max() / len(samples)),
+        depth_error=float(np.abs(depth - label).mean()),
         cost=float(costs(samples, recipe)[rows, depth - 1].mean()),
         confusion=confusion,
         nodes=float(np.mean(nodes)),
         branch=branch,
         folds=tuple(folds),
-        hits=np.bincount(samples.problem[depth == samples.label], minlength=problems).astype(np.float64),
+        hits=np.bincount(samples.problem[depth == label], minlength=problems).astype(np.float64),
         states=np.bincount(samples.problem, minlength=problems).astype(np.float64),
     )
 
@@ -162,7 +163,7 @@ def measure(policy: Policy, samples: Samples, recipe: Recipe) -> float:
     """Return what a recipe tries to better: the accuracy for classes, the mean cost for costs."""
     depth = predict_depths(policy, samples, recipe)
     if recipe.labels == "class":
-        return float((depth == samples.label).mean())
+        return float((depth == label_by(samples, recipe.ties)).mean())
     return float(costs(samples, recipe)[np.arange(len(samples)), depth - 1].mean())
 
 

@@ -10,13 +10,10 @@ the smallest. Values are those that the search found, path-max along its own pat
 
 import numpy as np
 
-from rt_gym.budget import SCANS
 from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED, DEPTH, begin_climb, climb
 from rt_gym.search.lookahead import SETTLED
 from rt_gym.search.space import BEST, CLOSED, SIZE, STAMP
-from rt_gym.search.values import value_at
 
 TIED = 2  # the role of a state on a cheapest path to a best one, until all are found
 
@@ -50,18 +47,3 @@ def tied_moves(terrain, space, t):
     for k in range(found):
         space.role[space.item[k]] = SETTLED
     return ties
-
-
-@kernel
-def survey_ties(terrain, shadow, space, ladder, h, s, t, d_max, out):
-    """Write the tied moves of all depths into ``out[1:]``, for as many as there are before the search ends.
-
-    As with labels nothing is learned or charged, and ties of the search itself are broken by order.
-    """
-    random = space.random[0]
-    space.random[0] = 0
-    begin_climb(space, ladder, s, value_at(h, terrain, s, t))
-    while ladder.state[DEPTH] < d_max and climb(terrain, shadow, space, ladder, h, t) == CLIMBED:
-        out[ladder.state[DEPTH]] = tied_moves(terrain, space, t)
-    shadow.meter[SCANS] = 0
-    space.random[0] = random

@@ -31,6 +31,7 @@ Position = tuple[int, int]
 
 RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "cost": "octile"}]
 RULE_NAMES = ["4", "8 unit", "8 octile"]
+EAST, NORTH, SOUTH_EAST = 0, 3, 4
 
 
 @dataclass
@@ -104,12 +105,12 @@ def scenes(draw: st.DrawFn, max_side: int = 9) -> Scene:
     return scene(np.random.default_rng(draw(st.integers(0, 2**32 - 1))), grid, start, goal)
 
 
-def labelled(scene: Scene, d_max: int) -> tuple[int, Ladder]:
+def labelled(scene: Scene, d_max: int, ties: bool = False) -> tuple[int, Ladder]:
     """Label a scene by one search."""
     cells = scene.h.size
     ladder, trip, shadow = make_ladder(d_max), make_trip(cells), make_trip(0)
     depth = label(
-        scene.grid.terrain, trip, shadow, make_space(cells), ladder, scene.h, scene.s, scene.t, np.int64(d_max)
+        scene.grid.terrain, trip, shadow, make_space(cells), ladder, scene.h, scene.s, scene.t, np.int64(d_max), ties
     )
     return int(depth), ladder
 
@@ -174,7 +175,7 @@ class TestLabel:
             before, shadow = [array.copy() for array in (trip.meter, trip.tally, trip.plan)], make_trip(0)
             ladder = make_ladder(d_max)
             for _ in range(2):
-                label(scene.grid.terrain, trip, shadow, space, ladder, scene.h, scene.s, scene.t, np.int64(d_max))
+                label(scene.grid.terrain, trip, shadow, space, ladder, scene.h, scene.s, scene.t, np.int64(d_max), True)
             assert (scene.h == h).all()
             assert trip.meter[SCANS] >= 2 * ladder.work[d_max] > 0
             trip.meter[SCANS] = 0
@@ -187,7 +188,7 @@ class TestLabel:
         for scene in some_scenes(5, 15, 9, connectivity=4):
             space, ladder, trips = make_space(scene.h.size), make_ladder(6), (make_trip(0), make_trip(0))
             space.random[0] = 99
-            depth = label(scene.grid.terrain, *trips, space, ladder, scene.h, scene.s, scene.t, np.int64(6))
+            depth = label(scene.grid.terrain, *trips, space, ladder, scene.h, scene.s, scene.t, np.int64(6), False)
             assert (depth, rows(ladder, 6)) == (labelled(scene, 6)[0], rows(labelled(scene, 6)[1], 6))
 
     @pytest.mark.plain
@@ -196,6 +197,36 @@ class TestLabel:
         scene = Scene(grid, (0, 0), (4, 0), untouched(grid, (4, 0)))
         assert [labelled(scene, d_max)[0] for d_max in (1, 2, 3, 9)] == [1, 1, 0, 0]
         assert plain_depth_control.label(scene.view, (0, 0), (4, 0), 3, scene.table) == 0
+
+
+@pytest.mark.plain
+class TestTies:
+    def test_on_open_ground_the_steps_of_a_path_come_in_any_order(self) -> None:
+        # Two steps east and one south-east. One layer: both begin a shortest path, and the search takes the diagonal,
+        # whose g is larger. Two and three layers: both still do, and the state with the larger g, then the goal, was
+        # first reached by way of the east. South never begins a shortest path.
+        grid = Grid(np.ones((3, 5), bool))
+        scene = Scene(grid, (0, 0), (3, 1), untouched(grid, (3, 1)))
+        depth, ladder = labelled(scene, 3, ties=True)
+        assert [decided(scene, d)[0] for d in (1, 2, 3)] == [SOUTH_EAST, EAST, EAST]
+        assert ladder.ties[1:].tolist() == [1 << EAST | 1 << SOUTH_EAST] * 3
+        assert depth == 2
+
+    def test_one_way_round_a_wall_leaves_no_choice(self) -> None:
+        grid = Grid([[1, 1, 1], [1, 0, 1], [1, 1, 1]], connectivity=4)
+        scene = Scene(grid, (0, 1), (2, 0), untouched(grid, (2, 0)))
+        assert labelled(scene, 3, ties=True)[1].ties[1:].tolist() == [1 << NORTH] * 3
+
+    @given(scene=scenes(7), d_max=st.integers(1, 5))
+    def test_one_search_finds_the_ties_of_searches_of_every_depth_and_changes_nothing(
+        self, scene: Scene, d_max: int
+    ) -> None:
+        depth, ladder = labelled(scene, d_max, ties=True)
+        plain_depth, plain = labelled(scene, d_max)
+        assert (depth, rows(ladder, d_max)) == (plain_depth, rows(plain, d_max))
+        for d in range(1, d_max + 1):
+            wanted = plain_depth_control.tied(scene.view, scene.start, scene.goal, d, scene.table)
+            assert [after(scene.start, k) for k in range(8) if ladder.ties[d] >> k & 1] == wanted
 
 
 class TestClimb:
@@ -396,16 +427,14 @@ class TestRecord:
     def test_ties_are_the_first_steps_of_all_cheapest_ways_to_a_best_state(self, act_out: Callable[..., Any]) -> None:
         d_max, counts = 4, []
         for scene in some_scenes(29, 12, 10):
-            plain, record = make_record(1000, d_max), make_record(1000, d_max, ties=True)
+            record = make_record(1000, d_max)
             trace = recorded(Problem(scene.grid, scene.start, scene.goal), d_max, record, act_out)
-            again = recorded(Problem(scene.grid, scene.start, scene.goal), d_max, plain, act_out)
-            assert (trace.path, trace.expansions, trace.scans) == (again.path, again.expansions, again.scans)
             tables = [untouched(scene.grid, scene.goal), *trace.h]
             for row, position in enumerate(trace.path[:-1]):
                 now = Scene(scene.grid, position, scene.goal, tables[row])
                 for d in range(1, d_max + 1):
                     moves = [k for k in range(8) if record.ties[row, d] >> k & 1]
-                    assert {after(position, k) for k in moves} == plain_depth_control.tied(
+                    assert [after(position, k) for k in moves] == plain_depth_control.tied(
                         now.view, position, now.goal, d, now.table
                     )
                     assert int(record.action[row, d]) in moves

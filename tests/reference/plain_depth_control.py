@@ -38,18 +38,35 @@ def label(view: Map, s: Position, goal: Position, d_max: int, h: Heuristic) -> i
     return depth
 
 
-def tied(view: Map, s: Position, goal: Position, depth: int, h: Heuristic) -> set[Position]:
-    """Return the neighbours of ``s`` over which a best frontier state is as near as by any other way."""
+def tied(view: Map, s: Position, goal: Position, depth: int, h: Heuristic) -> list[Position]:
+    """Return the neighbours of ``s`` over which a best frontier state is as near as by any other way, in order."""
     ball = plain_lrta.look_ahead(view, s, goal, depth)
     g = plain_lrta.cheapest(ball)
     f = plain_lrta.path_max(ball, g, plain_lrta.canonical_parents(ball, g), h)
     best = [u for u in ball.frontier if f[u] == min(f[v] for v in ball.frontier)]
-    found = set()
+    found = []
     for near, step in ball.successors[s]:
         beyond = plain_lrta.cheapest(plain_lrta.Ball(near, ball.discovered, ball.successors, []))
         if any(u in beyond and step + beyond[u] == g[u] for u in best):
-            found.add(near)
+            found.append(near)
     return found
+
+
+def label_by(view: Map, s: Position, goal: Position, d_max: int, h: Heuristic, ties: str) -> int:
+    """Return the label by a reading of ties: ``label`` with another notion of when a depth agrees with the largest."""
+    if ties == "search":
+        return label(view, s, goal, d_max, h)
+    wanted = tied(view, s, goal, d_max, h)
+
+    def agrees(depth: int) -> bool:
+        if ties == "ordered":
+            return tied(view, s, goal, depth, h)[0] == wanted[0]
+        return would(view, s, goal, depth, h).steps[0] in wanted
+
+    depth = d_max
+    while depth > 1 and agrees(depth - 1):
+        depth -= 1
+    return depth
 
 
 def oracle_plan(view: Map, s: Position, goal: Position, d_max: int, h: Heuristic) -> Plan:

@@ -45,6 +45,11 @@ class TestSamples:
         assert (np.diff(samples.work, axis=1) >= 0).all()
         assert (samples.rise >= 0).all()
 
+    def test_the_move_of_a_depth_is_one_of_its_tied_moves(self, samples: Samples) -> None:
+        assert (samples.ties >> samples.action & 1).all()
+        assert (samples.ties != np.uint8(1) << samples.action).any()
+        assert samples.capped(2).ties.shape == (len(samples), 2)
+
     def test_regret_is_never_negative_and_often_nothing(self, samples: Samples) -> None:
         assert (samples.regret >= -1e-4).all()
         assert (np.abs(samples.regret[:, -1]) < 1e-4).mean() > 0.3
@@ -92,6 +97,7 @@ class TestFiles:
         assert again.about == samples.about
         np.testing.assert_array_equal(again.situation, samples.situation)
         np.testing.assert_array_equal(again.work, samples.work)
+        np.testing.assert_array_equal(again.ties, samples.ties)
 
     def test_a_table_has_a_line_per_sample(self, samples: Samples, tmp_path: Path) -> None:
         samples.save(tmp_path / "s.csv")

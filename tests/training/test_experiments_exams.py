@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import agents
-from training.collect import Logging, Samples, collect, load_samples
+from training.collect import Logging, collect
 from training.commands.reproduce import _conduct
 from training.compare import (
     Allowance,
@@ -33,7 +33,6 @@ from training.experiments.page import claims_table
 from training.learners import Recipe
 
 HERE = Workers(jobs=1)
-EAST, SOUTH, WEST = 0, 1, 2
 SMALL_LEAVES = Recipe(min_leaf=10)
 
 
@@ -42,48 +41,23 @@ def courses() -> tuple[Course, ...]:
     return tuple(find_courses(["caves-128"], Draw(count=12, low=30, high=90)))
 
 
-def hand_made() -> Samples:
-    """Two states and three depths, of which the second always goes south; only the first state has ties."""
-    action = np.array([[EAST, SOUTH, EAST], [WEST, SOUTH, EAST]], np.uint8)
-    ties = np.uint8(1) << action
-    ties[0] = 1 << EAST | 1 << SOUTH
-    zeros = np.zeros((2, 3), np.float32)
-    return Samples(
-        situation=np.zeros((2, 24), np.float32),
-        label=np.array([3, 3]),
-        action=action,
-        rise=zeros,
-        work=zeros.astype(np.int32),
-        regret=zeros,
-        ties=ties,
-        problem=np.arange(2, dtype=np.int32),
-        about={},
-    )
-
-
-@pytest.mark.parametrize(
-    ("rule", "labels"), [("paper", [3, 3]), ("shallowest", [1, 3]), ("tolerant", [1, 3]), ("ordered", [1, 3])]
-)
-def test_a_rule_says_which_depths_agree_with_the_largest(rule: str, labels: list[int]) -> None:
-    assert RULES[rule](hand_made()).label.tolist() == labels
+def test_the_shallowest_depth_that_agrees_is_the_label_whatever_those_between_do(courses: tuple[Course, ...]) -> None:
+    logged = collect(courses, Logging(d_max=5, per_problem=100), workers=HERE)
+    found = RULES["shallowest"](logged).label
+    for actions, label in zip(logged.action, found, strict=True):
+        assert actions[label - 1] == actions[-1]
+        assert actions[-1] not in actions[: label - 1]
+    assert (found < logged.label).any()
 
 
 def test_drawn_moves_are_tied_ones_and_the_labels_follow_from_them(courses: tuple[Course, ...]) -> None:
-    logged = collect(courses, Logging(d_max=5, per_problem=100, ties=True), workers=HERE)
+    logged = collect(courses, Logging(d_max=5, per_problem=100), workers=HERE)
     drawn = RULES["drawn"](logged)
     assert (logged.ties >> drawn.action & 1).all()
     assert (drawn.action != logged.action).any()
     for actions, label in zip(drawn.action, drawn.label, strict=True):
         assert (actions[label - 1 :] == actions[-1]).all()
         assert label == 1 or actions[label - 2] != actions[-1]
-
-
-def test_ties_that_were_not_logged_are_the_moves_themselves(courses: tuple[Course, ...], tmp_path: Path) -> None:
-    samples = collect(courses, Logging(d_max=4, per_problem=50), workers=HERE)
-    assert (samples.ties == np.uint8(1) << samples.action).all()
-    samples.save(tmp_path / "s.npz")
-    np.testing.assert_array_equal(load_samples(tmp_path / "s.npz").ties, samples.ties)
-    assert samples.capped(2).ties.shape == (len(samples), 2)
 
 
 def test_the_deepest_walk_is_that_of_lrta(courses: tuple[Course, ...]) -> None:

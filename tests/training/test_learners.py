@@ -111,6 +111,7 @@ class TestRefusals:
             ({"labels": "rank"}, "labels must be one of class, cost"),
             ({"decide": "jump"}, "decide must be one of depth, deepen"),
             ({"features": "all"}, "features must be one of paper, rich"),
+            ({"ties": "random"}, "ties must be one of search, ordered, tolerant, not 'random'"),
             ({"threshold": 1.5}, "threshold must be a probability"),
         ],
     )

@@ -21,6 +21,7 @@ Learner = Annotated[str, typer.Option(help="j48, cart, forest or boosting.")]
 Labels = Annotated[str, typer.Option(help="class (the smallest depth that decides as the largest) or cost.")]
 Decide = Annotated[str, typer.Option(help="depth (before the search) or deepen (after every layer).")]
 Features = Annotated[str, typer.Option(help="paper (four, of the history) or rich (24).")]
+Ties = Annotated[str, typer.Option(help="Which moves count as that of the largest depth: search, ordered, tolerant.")]
 Price = Annotated[
     float | None, typer.Option(min=0.0, help="Steps that an expansion is worth, for --labels cost; else chosen.")
 ]
@@ -42,6 +43,7 @@ def depth(
     labels: Labels = "cost",
     decide: Decide = "depth",
     features: Features = "rich",
+    ties: Ties = "search",
     dagger: Annotated[int, typer.Option(min=0, max=100, help="Rounds of labelling its own states.")] = 2,
     price: Price = None,
     threshold: Threshold = None,
@@ -65,7 +67,7 @@ def depth(
     from training.depth import School, candidates, choose
     from training.learners import Recipe
 
-    recipe = Recipe(learner, labels, decide, features, min_leaf=min_leaf, confidence=confidence, seed=seed)
+    recipe = Recipe(learner, labels, decide, features, ties, min_leaf=min_leaf, confidence=confidence, seed=seed)
     recipes = candidates(recipe, price, threshold)
     courses = draw_parts({"train": maps, "validation": validation, "test": test}, problems, optimal, seed)
     make_folder(out)

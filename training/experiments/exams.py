@@ -11,7 +11,7 @@ from agents.policy import LEAF, Forest, Policy
 from rt_gym.features import FEATURES
 from training.collect import Logging, Samples, collect
 from training.compare import Course, Workers
-from training.experiments.label_rules import NEED_TIES, RULES
+from training.experiments.label_rules import RULES
 from training.experiments.lessons import STATES, Taught, enrol
 from training.learners import Recipe, fit_policy
 from training.validation import Quality, cross_validate
@@ -29,7 +29,7 @@ class Exam:
         d_max: the largest depth.
         recipe: how it is learned.
         history: how many steps back the features reach.
-        rule: what a label is, a key of ``RULES``.
+        rule: how the log is labelled, a key of ``RULES``.
         walk: who walks while states are logged, the ``"oracle"`` or LRTA* with the ``"deepest"`` lookahead.
         log: the largest depth of that walk where it is not ``d_max``: its states are labelled as if it were.
         by_problem: whether folds keep the states of a problem together.
@@ -47,7 +47,7 @@ class Exam:
     def samples(self, courses: tuple[Course, ...], workers: Workers, folder: Path) -> Samples:
         """Return the log as this exam reads it; the states are kept in a folder."""
         depth = self.log or self.d_max
-        logging = Logging(depth, self.history, STATES, ties=self.rule in NEED_TIES)
+        logging = Logging(depth, self.history, STATES)
         walker = None if self.walk == "oracle" else always(depth, self.history)
         return RULES[self.rule](collect(courses, logging, walker, workers, folder).capped(self.d_max))
 
