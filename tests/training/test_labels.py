@@ -87,7 +87,7 @@ def test_on_open_ground_every_depth_goes_the_same_way_up_to_ties() -> None:
 @pytest.mark.plain
 def test_labels_are_those_of_searches_of_every_depth() -> None:
     rng, d_max, found = np.random.default_rng(5), 4, set()
-    for _ in range(25):
+    for _ in range(100):
         grid, start, goal = random_problem(rng, 10, density=0.25)
         if start == goal:
             continue
