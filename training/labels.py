@@ -19,12 +19,17 @@ from training.collect import Samples, settled
 TIES = ("search", "ordered", "tolerant")
 
 
+def moves(samples: Samples, ties: str) -> NDArray[np.uint8]:
+    """Return the move of each depth, by a reading of ties."""
+    return np.argmax(listed(samples.ties), axis=2).astype(np.uint8) if ties == "ordered" else samples.action
+
+
 def agreement(samples: Samples, ties: str) -> NDArray[np.bool_]:
     """Return whether each depth decides as the largest, by a reading of ties."""
     if ties == "tolerant":
         return (np.uint8(1) << samples.action) & samples.ties[:, -1:] > 0
-    action = np.argmax(listed(samples.ties), axis=2) if ties == "ordered" else samples.action
-    return action == action[:, -1:]
+    made = moves(samples, ties)
+    return made == made[:, -1:]
 
 
 def label_by(samples: Samples, ties: str) -> NDArray[np.int64]:

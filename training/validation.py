@@ -11,7 +11,7 @@ from agents.policy import Policy, add_scores, largest
 from rt_gym import InputError
 from rt_gym.jit import kernel
 from training.collect import Samples
-from training.labels import agreement, label_by
+from training.labels import label_by, moves
 from training.learners import Recipe, by_layers, costs, fit_policy, inputs
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class Quality:
 
     Attributes:
         accuracy: the share of depths that equal the label.
-        same_move: the share of depths whose move counts as that of the largest depth.
+        same_move: the share of depths whose lookahead makes the move of the largest depth.
         majority: the accuracy of always saying the most frequent label.
         depth_error: the mean distance of the depth from the label.
         cost: the mean cost of the recipe, moves and work, in steps.
@@ -103,13 +103,14 @@ def cross_validate(samples: Samples, recipe: Recipe, folds: int = 10, by_problem
 def _quality(
     samples: Samples, recipe: Recipe, depth: NDArray[np.int64], nodes: list[int], branch: int, folds: list[float]
 ) -> Quality:
-    rows, d_max, label = np.arange(len(samples)), samples.d_max, label_by(samples, recipe.ties)
+    rows, d_max = np.arange(len(samples)), samples.d_max
+    label, made = label_by(samples, recipe.ties), moves(samples, recipe.ties)
     problems = int(samples.problem.max()) + 1
     confusion = np.zeros((d_max, d_max), np.int64)
     np.add.at(confusion, (label - 1, depth - 1), 1)
     return Quality(
         accuracy=float((depth == label).mean()),
-        same_move=float(agreement(samples, recipe.ties)[rows, depth - 1].mean()),
+        same_move=float((made[rows, depth - 1] == made[:, -1]).mean()),
         majority=float(np.bincount(label).max() / len(samples)),
         depth_error=float(np.abs(depth - label).mean()),
         cost=float(costs(samples, recipe)[rows, depth - 1].mean()),
