@@ -5,6 +5,7 @@ with more features, costs instead of classes and its own states among the sample
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from training.compare import Allowance, Row, advantage, score_all
 from training.compare.table import Table
@@ -25,6 +26,7 @@ LESSONS = (
     Lesson("paper-7", 7, Recipe(labels="class", features="paper")),
     Lesson("rich-20", 20, RICH, dagger=2),
     *(Lesson(f"ordered-{d_max}", d_max, Recipe(labels="class", features="paper", ties="ordered")) for d_max in ORDERED),
+    Lesson("rich-ordered-20", 20, replace(RICH, ties="ordered"), dagger=2),
 )
 SMALL = 171  # side, of maps that are scaled down
 TAUGHT_ON = (
@@ -64,6 +66,8 @@ CHANGES: tuple[str, ...] = (
     "The paper's tree once more, with labels that read ties by the order of the directions (ordered-5, ordered-10):"
     " DC-ACCURACY had found that the reading of ties, which the paper leaves open, decides how good its tree is. The"
     " bar is that of the first reading; nothing else was changed.",
+    "The tree of 24 features with the same labels (rich-ordered-20), with the bars of the other: it was better on the"
+    " three maps that prices are chosen on, at every price and by both averages, before it met the maps here.",
 )
 
 
@@ -92,7 +96,10 @@ def _claims(seen: Evidence, unseen: Evidence) -> list[Claim]:
 def _claims_of(name: str, rows: Sequence[Row]) -> list[Claim]:
     scores = {score.entry.label: score for score in score_all(rows)}
     paper = {d_max: scores[f"classifier-lrta policy=paper-{d_max}"] for d_max in PAPER}
-    rich = scores["classifier-lrta policy=rich-20"]
+    rich = {
+        "": scores["classifier-lrta policy=rich-20"],
+        ", ties read by order": scores["classifier-lrta policy=rich-ordered-20"],
+    }
     ratio = f"on {name}, the expansions that fixed depths need for the same suboptimality, over its own"
     return [
         *(
@@ -101,15 +108,21 @@ def _claims_of(name: str, rows: Sequence[Row]) -> list[Claim]:
         ),
         *(
             Claim(
-                f"the same with ties read by order, d_max {d_max}: {ratio}, mean",
+                f"the paper's tree, ties read by order, d_max {d_max}: {ratio}, mean",
                 "up to 2",
                 scores[f"classifier-lrta policy=ordered-{d_max}"].ratio_mean,
                 low=1.5,
             )
             for d_max in ORDERED
         ),
-        Claim(f"24 features, costs, its own states, d_max 20: {ratio}, mean", "-", rich.ratio_mean, low=1.8),
-        Claim("the same, pooled", "-", rich.ratio_pooled, low=1.1),
+        *(
+            claim
+            for ties, score in rich.items()
+            for claim in (
+                Claim(f"24 features, costs, its own states{ties}, d_max 20: {ratio}, mean", "-", score.ratio_mean, 1.8),
+                Claim("the same, pooled", "-", score.ratio_pooled, 1.1),
+            )
+        ),
         *(
             Claim(
                 f"the oracle is ahead of the paper's tree, d_max {d_max}: its ratio (mean) over the tree's, on {name}",
@@ -145,7 +158,7 @@ EXPERIMENT = Experiment(
         "Problems to learn from, to choose prices with and to be judged on are drawn with different seeds. The price of"
         " an expansion is chosen on three further maps.",
         "The paper's tree is J48 with a confidence of 0.05 and leaves of 200 samples or more, over its four features.",
-        "ordered: as the paper's tree, but every depth counts as making the first of its tied moves in the order of the"
+        "ordered: labels for which every depth counts as making the first of its tied moves in the order of the"
         " directions. Only the labels differ; agents move as their searches say.",
     ),
     changes=CHANGES,
