@@ -131,7 +131,7 @@ def remember(terrain, trip, control, s, t):
     """Label where the agent stands, keep the sample, and return the label. The features must have been written."""
     record, ladder = control.record, control.ladder
     row, d_max = record.taken[0], control.state[D_MAX]
-    depth = label(terrain, trip, control.shadow, control.space, ladder, control.h, s, t, d_max, True)
+    depth = label(terrain, trip, control.shadow, control.space, ladder, control.h, s, t, d_max, record.ties[row])
     if depth == 0:
         return depth
     record.taken[0] += 1
@@ -143,7 +143,6 @@ def remember(terrain, trip, control, s, t):
         record.action[row, d] = action
         record.rise[row, d] = (ladder.value[d] - ladder.value[0]) / STRAIGHT
         record.work[row, d] = ladder.work[d]
-        record.ties[row, d] = ladder.ties[d]
         if record.distance.size > 0:
             detour = terrain.cost[action] + record.distance[s + terrain.offset[action]] - record.distance[s]
             record.regret[row, d] = detour / STRAIGHT

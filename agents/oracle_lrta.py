@@ -27,8 +27,8 @@ def plan(terrain, trip, control, s, t):
         write_situation(control.situation, terrain, trip, control.h, s, t, control.inputs)
         depth = remember(terrain, trip, control, s, t)
     else:
-        d_max = control.state[D_MAX]
-        depth = label(terrain, trip, control.shadow, control.space, control.ladder, control.h, s, t, d_max, False)
+        d_max, no_ties = control.state[D_MAX], control.ladder.action[:0]
+        depth = label(terrain, trip, control.shadow, control.space, control.ladder, control.h, s, t, d_max, no_ties)
     if depth == 0:
         return np.int64(NO_PATH)
     return search(terrain, trip, control, s, t, depth)

@@ -219,7 +219,6 @@ def make_mind(settings: DepthSettings, rows: tuple[int, ...] = (), lanes: tuple[
             action=np.empty(depths, np.uint8),
             value=np.empty(depths, np.int64),
             work=np.empty(depths, np.int64),
-            ties=np.empty(depths, np.uint8),
             state=np.zeros((*rows, STEADY + 1), np.int64),
         ),
         situation=Situation(

@@ -32,27 +32,19 @@ class Ladder(NamedTuple):
         action: uint8, the first move to the best frontier state.
         value: int64, its value, which the current state's is raised to.
         work: int64, the expansions up to that depth.
-        ties: uint8, the moves that it might as well make, a bit for each direction; only where they are asked for.
         state: int64[3], see above.
     """
 
     action: NDArray[np.uint8]
     value: NDArray[np.int64]
     work: NDArray[np.int64]
-    ties: NDArray[np.uint8]
     state: NDArray[np.int64]
 
 
 def make_ladder(d_max: int) -> Ladder:
     """Return room for so many layers."""
     rows = d_max + 1
-    return Ladder(
-        action=np.empty(rows, np.uint8),
-        value=np.empty(rows, np.int64),
-        work=np.empty(rows, np.int64),
-        ties=np.empty(rows, np.uint8),
-        state=np.zeros(3, np.int64),
-    )
+    return Ladder(np.empty(rows, np.uint8), np.empty(rows, np.int64), np.empty(rows, np.int64), np.zeros(3, np.int64))
 
 
 @kernel(inline=True)
@@ -115,8 +107,8 @@ def label(terrain, trip, shadow, space, ladder, h, s, t, d_max, ties):
     """Return the smallest depth from which on all depths up to ``d_max`` decide as ``d_max`` does; 0 without a path.
 
     Nothing is learned and nothing charged: the work is done on the meter of ``shadow`` and counted as scans. Ties are
-    broken by order even where the agent's are random, so that equal searches have equal labels. With ``ties`` the moves
-    that tie are found for every depth, too.
+    broken by order even where the agent's are random, so that equal searches have equal labels. The moves that tie are
+    written into ``ties``, uint8[d_max + 1], for every depth; if it is empty they are not looked for.
     """
     shadow.meter[SCANS] = 0
     random = space.random[0]
@@ -125,8 +117,8 @@ def label(terrain, trip, shadow, space, ladder, h, s, t, d_max, ties):
     result = np.int64(CLIMBED)
     while ladder.state[DEPTH] < d_max and result == CLIMBED:
         result = climb(terrain, shadow, space, ladder, h, t)
-        if ties and result == CLIMBED:
-            ladder.ties[ladder.state[DEPTH]] = tied_moves(terrain, space, t)
+        if ties.size > 0 and result == CLIMBED:
+            ties[ladder.state[DEPTH]] = tied_moves(terrain, space, t)
     space.random[0] = random
     trip.meter[SCANS] += shadow.meter[SCANS]
     if result != CLIMBED:
