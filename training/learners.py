@@ -69,6 +69,8 @@ class Recipe:
                 raise InputError(f"{name} must be one of {', '.join(known)}, not {quoted(getattr(self, name))}")
         if self.labels == "class" and not 0.0 < self.threshold < 1.0:
             raise InputError(f"threshold must be a probability between 0 and 1, not {quoted(self.threshold)}")
+        if not 0.0 < self.confidence < 1.0:
+            raise InputError(f"confidence must be above 0 and below 1, not {quoted(self.confidence)}")
 
     @property
     def names(self) -> tuple[str, ...]:

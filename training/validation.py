@@ -16,6 +16,8 @@ from training.learners import Recipe, by_layers, costs, fit_policy, inputs
 
 Floats = NDArray[np.float64]
 
+FOLDS = 10
+
 
 @kernel
 def choose_rows(forest, rows, depths, scores, out):
@@ -79,7 +81,7 @@ class Quality:
     states: Floats
 
 
-def cross_validate(samples: Samples, recipe: Recipe, folds: int = 10, by_problem: bool = True) -> Quality:
+def cross_validate(samples: Samples, recipe: Recipe, folds: int = FOLDS, by_problem: bool = True) -> Quality:
     """Learn on all folds but one and predict that one, in turn.
 
     Args:

@@ -62,14 +62,19 @@ def depth(
     Without maps it learns on the split mixed-train, chooses on mixed-validation and is judged on mixed-test. Finished
     jobs are kept in the folder: the same command goes on where it was stopped.
     """
+    from rt_gym import InputError
     from training.collect import Logging
     from training.compare import Workers
     from training.depth import School, candidates, choose
     from training.learners import Recipe
+    from training.validation import FOLDS
 
     recipe = Recipe(learner, labels, decide, features, ties, min_leaf=min_leaf, confidence=confidence, seed=seed)
     recipes = candidates(recipe, price, threshold)
     courses = draw_parts({"train": maps, "validation": validation, "test": test}, problems, optimal, seed)
+    drawn = sum(len(course.tasks) for course in courses["train"])
+    if drawn < FOLDS:
+        raise InputError(f"--problems: to cross-validate takes at least {FOLDS} on the maps to learn on, not {drawn}")
     make_folder(out)
     school = School(
         courses["train"], courses["validation"], Logging(d_max, history, seed=seed), dagger, Workers(jobs), out
