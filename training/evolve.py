@@ -68,14 +68,14 @@ class Evolution:
 
     decide: str = "deepen"
     hidden: int = 2
-    generations: int = 20
+    generations: int = 40
     population: int = 12
     sigma: float = 0.3
     pooled: float = 0.5
     check: int = 2
     patience: int = 6
-    problems: int = 240
-    shares: int = 1
+    problems: int = 960
+    shares: int = 4
     diagonal: bool = False
     seed: int = 0
 

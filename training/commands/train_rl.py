@@ -29,7 +29,7 @@ def rl(
     env: Env = "RTDeepen-v0",
     algo: Algorithm = "ppo",
     steps: Annotated[int, typer.Option(min=1, help="Steps of all episodes together.")] = 500_000,
-    generations: Annotated[int, typer.Option(min=1, help="Of cma, at most.")] = 20,
+    generations: Annotated[int, typer.Option(min=1, help="Of cma, at most.")] = 40,
     maps: Sources = None,
     validation: Sources = None,
     test: Sources = None,

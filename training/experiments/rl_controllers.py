@@ -37,9 +37,9 @@ SEEDS = range(3)
 BARS = {"deepen": (3.0, 1.3), "depth": (2.5, 1.0)}  # of the ratios by both meters, for the lower ends of intervals
 GOALS = {"deepen": "4.0 / 1.7 in the study", "depth": "3.5 / 1.4 in the study"}
 
-LONGER = Evolution(problems=960, shares=4, check=4, patience=10)
+LONGER = Evolution(check=4, patience=10)
 KINDS = (
-    replace(LONGER, decide="deepen", hidden=2, generations=40),
+    replace(LONGER, decide="deepen", hidden=2),
     replace(LONGER, decide="depth", hidden=3, generations=44, population=20, diagonal=True),
 )
 LESSONS = tuple(

@@ -50,7 +50,7 @@ class Training:
     env: str = "RTDeepen-v0"
     algo: str = "ppo"
     steps: int = 1_000_000
-    generations: int = 20
+    generations: int = 40
     price: float = 0.02
     d_max: int = 20
     history: int = 20
