@@ -126,6 +126,26 @@ def test_a_job_travels_as_plain_values(plan: Plan) -> None:
     assert b"agents" not in content
 
 
+def test_a_worker_that_is_replaced_because_it_has_grown_alarms_nobody() -> None:
+    script = """
+import sys, time
+from dataclasses import dataclass
+from training.compare.workers import Workers
+
+@dataclass
+class Job:
+    key: str
+
+def grow(job):
+    sys.kept = getattr(sys, "kept", []) + [b"x" * 200_000_000]
+    time.sleep(0.6)
+
+print(sorted(key for key, _ in Workers(2).run([Job(str(k)) for k in range(8)], grow)))
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (f"{[str(k) for k in range(8)]}\n", "")
+
+
 def test_a_folder_that_cannot_be_made_is_one_sentence(plan: Plan, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("kept")
     with pytest.raises(InputError, match="the folder cannot be made"):

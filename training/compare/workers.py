@@ -1,5 +1,6 @@
 """Who runs the jobs: processes of this machine, or a Dask cluster, both through joblib."""
 
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -13,6 +14,10 @@ from rt_gym.errors import quoted
 
 BACKENDS = ("loky", "dask")
 _PATIENCE = 10.0  # seconds that a scheduler has to answer
+
+# Workers keep the maps and tables of their jobs. Where one has grown by some hundred megabytes, joblib begins a new one
+# in its place and warns of a leak; no job is lost.
+warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
 
 
 class Keyed(Protocol):
