@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rt_gym.budget import scan
 from rt_gym.cost import STRAIGHT
 from rt_gym.features import CELL, FEATURES, NOW, RAISED, Track, begin_track, follow, make_track, write_features
-from rt_gym.grid import h0, locate
+from rt_gym.grid import STEPS, locate, span
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import DEPTH, FLAT, STEADY
 from rt_gym.search.values import value_at
@@ -59,6 +59,7 @@ LAST_DEPTH, LAST_WORK, LAST_RISE, RISE_TREND, PAID = range(5)
 START, MOVES, SINCE_UPDATE, SINCE_RETURN, LAST_STEP, TURN = range(6)
 NO_STEP = -1
 COMPASS = np.array([0, 2, 4, 6, 1, 7, 3, 5])  # the direction of an action in eighths of a turn
+STEP = np.array(STEPS)
 
 
 class Situation(NamedTuple):
@@ -144,30 +145,34 @@ def look_straight(terrain, x, y, dx, dy):
 
 @kernel
 def write_situation(situation, terrain, trip, h, s, t, out):
-    """Write all features of where the agent stands, in the order of ``SITUATION``. One scan."""
-    track, facts, marks = situation.track, situation.facts, situation.marks
+    """Write all features of where the agent stands, in the order of ``SITUATION``. One scan.
+
+    Cells are located by arithmetic: see ``locate``.
+    """
+    track, facts, marks, metric = situation.track, situation.facts, situation.marks, terrain.metric
     x, y = locate(terrain, s)
     goal_x, goal_y = locate(terrain, t)
+    start_x, start_y = locate(terrain, marks[START])
+    recent_x, recent_y = locate(terrain, recent(situation))
     write_features(track, terrain, x, y, goal_x, goal_y, out)
     k = len(FEATURES)
-    own, first = value_at(h, terrain, s, t), h0(terrain, s, t)
-    best, best_value, exits, downhill, raised = s, np.int64(0), 0, 0, 0
+    own, first = value_at(h, terrain, s, t), span(metric, goal_x - x, goal_y - y)
+    best_value, near, surplus, exits, downhill, raised = np.int64(0), first, own - first, 0, 0, 0
     scan(trip)
     moves = terrain.mask[s]
     for d in range(8):
         if moves >> d & 1:
-            v = s + terrain.offset[d]
-            value = value_at(h, terrain, v, t)
+            value = value_at(h, terrain, s + terrain.offset[d], t)
+            promised = span(metric, goal_x - x - STEP[d, 0], goal_y - y - STEP[d, 1])
             exits += 1
-            raised += value > h0(terrain, v, t)
+            raised += value > promised
             downhill += terrain.cost[d] + value <= own
-            if best == s or terrain.cost[d] + value < best_value:
-                best, best_value = v, terrain.cost[d] + value
-    near = h0(terrain, best, t)
+            if exits == 1 or terrain.cost[d] + value < best_value:
+                best_value, near, surplus = terrain.cost[d] + value, promised, value - promised
     clear, blocked = look_straight(terrain, x, y, np.sign(goal_x - x), np.sign(goal_y - y))
     out[k] = (own - first) / STRAIGHT
     out[k + 1] = max(best_value - own, 0) / STRAIGHT
-    out[k + 2] = (value_at(h, terrain, best, t) - near) / STRAIGHT
+    out[k + 2] = surplus / STRAIGHT
     out[k + 3] = raised
     out[k + 4] = exits
     out[k + 5] = downhill
@@ -180,9 +185,9 @@ def write_situation(situation, terrain, trip, h, s, t, out):
     out[k + 12] = facts[RISE_TREND]
     out[k + 13] = marks[SINCE_UPDATE]
     out[k + 14] = marks[SINCE_RETURN]
-    out[k + 15] = h0(terrain, s, recent(situation)) / STRAIGHT
-    out[k + 16] = facts[PAID] - h0(terrain, marks[START], t) / STRAIGHT + first / STRAIGHT
-    out[k + 17] = h0(terrain, s, marks[START]) / STRAIGHT
+    out[k + 15] = span(metric, recent_x - x, recent_y - y) / STRAIGHT
+    out[k + 16] = facts[PAID] - span(metric, goal_x - start_x, goal_y - start_y) / STRAIGHT + first / STRAIGHT
+    out[k + 17] = span(metric, start_x - x, start_y - y) / STRAIGHT
     out[k + 18] = marks[MOVES]
     out[k + 19] = marks[TURN]
 

@@ -167,7 +167,7 @@ def open_layer(terrain, trip, mind, t):
         adopt(trip, result)
 
 
-@kernel
+@kernel(inline=True)
 def arrive(terrain, trip, mind, guide, terms, t, out):
     """Look around where the agent stands now, open the first layer if there are layers, and write the observation."""
     s, inputs = trip.meter[AT], mind.inputs
