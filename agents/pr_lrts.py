@@ -32,7 +32,6 @@ Readings:
 
 import time
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,12 +39,12 @@ from numpy.typing import NDArray
 
 from agents.base import bind, count_learned, decision, trial_loop
 from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
-from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
-from rt_gym.abstraction.regions import centroid_gap
+from agents.pr_regions import fill_depths, fill_values, prepare, priced
+from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.budget import CHANGED, CUT, UNLIMITED, WAIT, make_trip, raise_h
 from rt_gym.cost import INF, STRAIGHT, to_floats
 from rt_gym.errors import InputError, quoted, whole
-from rt_gym.grid import Grid, fill_h0
+from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.astar import FOUND, INTERRUPTED
 from rt_gym.search.corridor import Corridor, aim_at_cell, aim_at_region, begin_corridor, resume_corridor, widen
@@ -63,8 +62,6 @@ PATIENCE = 50
 # closed), and whether the agent has gone in circles since.
 DOING, LENGTH, EDGE, SHUT, NEWS, CIRCLING = range(4, 10)
 CHOOSING, REFINING, GROUNDED = range(3)
-
-_DIRECTION = np.array([0, 4, 1, 6, 2, 7, 3, 5])  # of the eight points of the compass, clockwise from the east
 
 
 class PRMemory(NamedTuple):
@@ -221,69 +218,6 @@ def plan(terrain, trip, memory, s, t):
 
 
 run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
-@kernel
-def fill_values(centroids, metric, b, values):
-    """Write the heuristic from every region to ``b``."""
-    for r in range(values.size):
-        values[r] = centroid_gap(centroids, metric, r, b)
-
-
-@kernel
-def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths):
-    """Lower the depth of every region to the smallest one whose step is on a shortest way to ``b``.
-
-    ``plain`` is the graph at prices without gamma, ``layers`` and ``distances`` have room for every region.
-    """
-    look_over(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
-    distances[:] = INF
-    for u in range(space.state[SIZE]):
-        distances[space.cell[u]] = space.g[u]
-    for a in range(values.size):
-        if a == b or distances[a] == INF:
-            continue
-        for depth in range(1, depths[a]):
-            count = look_over(graph, trip, space, layers, values, np.int64(0), np.int64(a), b, np.int64(depth))
-            max_of_min(space, layers, count)
-            u = space.state[BEST]
-            while space.parent[u] > 0:
-                u = np.int64(space.parent[u])
-            if plain.prices[space.item[u]] + distances[space.cell[u]] == distances[a]:
-                depths[a] = depth
-                break
-
-
-class Regions(NamedTuple):
-    """What is prepared for a map: its abstraction, the graph at prices without gamma, and the boxes."""
-
-    abstraction: Abstraction
-    graph: Graph
-    boxes: NDArray[np.int32]
-
-
-@lru_cache(maxsize=8)
-def prepare(grid: Grid, kind: str, level: int) -> Regions:
-    """Return the regions of a map; they are kept for all agents."""
-    found = abstract(grid, kind, level)
-    owner = np.repeat(np.arange(found.regions), np.diff(found.begin))
-    dx, dy = (found.centroids[found.near] - found.centroids[owner]).T
-    point = np.rint(np.arctan2(dy, dx) * (4 / np.pi)).astype(np.int64) % 8
-    order = np.lexsort((found.near, _DIRECTION[point], owner))
-    graph = Graph(found.begin, found.near[order], np.maximum(found.weights[order], 1), found.representatives)
-    cells = np.flatnonzero(found.region != NONE)
-    boxes = np.empty((found.regions, 4), np.int32)
-    boxes[:, :2], boxes[:, 2:] = np.iinfo(np.int32).max, -1
-    np.minimum.at(boxes[:, :2], found.region[cells], grid.positions(cells))
-    np.maximum.at(boxes[:, 2:], found.region[cells], grid.positions(cells))
-    return Regions(found, graph, boxes)
-
-
-def priced(costs: NDArray[np.int64], gamma: float) -> NDArray[np.int64]:
-    """Return gamma times every cost, exactly, rounded down but at least one unit."""
-    different, which = np.unique(costs, return_inverse=True)
-    prices = [max(1, int(int(cost) * Fraction(gamma))) for cost in different]
-    return np.array(prices, np.int64)[which]
 
 
 class PRLRTS(LRTS):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import agents
-from agents.pr_lrts import PATIENCE, prepare
+from agents.pr_lrts import PATIENCE
+from agents.pr_regions import prepare
 from reference import plain_lrts
 from reference.plain_grid import Map, Plan, Position, learner_trial
 from reference.plain_oracle import distances, random_problem
@@ -258,7 +259,7 @@ class TestPreparation:
         problems = sample_problems(ROOMS, 3, seed=4)
         first, again = (agents.run("pr-lrts", problem, level=3) for problem in problems[:2])
         assert first.precompute_seconds > again.precompute_seconds > 0
-        monkeypatch.setattr("agents.pr_lrts.abstract", None)
+        monkeypatch.setattr("agents.pr_regions.abstract", None)
         assert agents.run("pr-lrts", problems[2], level=3).solved
 
     def test_the_layer_of_regions_tells_neighbours_apart(self) -> None:
