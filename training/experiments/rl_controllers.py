@@ -109,7 +109,8 @@ def _ahead(arena: Arena, entry: Entry, rivals: list[str], work: Mapping[Entry, F
     return arena.estimate(own / best)
 
 
-def _tables(evidence: Evidence) -> list[Table]:
+def tables_of(evidence: Evidence) -> list[Table]:
+    """Return the tables of an experiment on controllers."""
     return [
         score_table("Unseen maps", evidence.rows),
         ratio_table("Unseen maps", evidence.rows),
@@ -137,7 +138,7 @@ EXPERIMENT = Experiment(
     ),
     seed=2007,
     claims=_claims,
-    tables=_tables,
+    tables=tables_of,
     notes=(
         "All three seeds of both kinds are shown; none was chosen. Problems to evolve on and to stop on are drawn on"
         " other maps than those of the test, with other seeds.",

@@ -6,12 +6,11 @@ full run. The tree as teacher, rather than a hand rule, was chosen on the valida
 """
 
 from training.compare import Allowance, score_all
-from training.compare.table import Table
 from training.experiments.dc_f5_learned import CHOSEN_ON, DEPTHS, TAUGHT_ON, UNSEEN
-from training.experiments.evidence import Evidence, ratio_table, score_table
+from training.experiments.evidence import Evidence
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.lessons import Reinforcement
-from training.leaderboard import PRICE, leaderboard_table, score
+from training.experiments.rl_controllers import tables_of
 from training.rl import Training
 
 D_MAX = 20
@@ -49,14 +48,6 @@ def _claims(evidence: Evidence) -> list[Claim]:
     ]
 
 
-def _tables(evidence: Evidence) -> list[Table]:
-    return [
-        score_table("Unseen maps", evidence.rows),
-        ratio_table("Unseen maps", evidence.rows),
-        leaderboard_table(score(evidence.rows), PRICE),
-    ]
-
-
 EXPERIMENT = Experiment(
     id="rl-ppo",
     title="Networks trained by PPO that control the lookahead, on unseen maps",
@@ -77,7 +68,7 @@ EXPERIMENT = Experiment(
     ),
     seed=2007,
     claims=_claims,
-    tables=_tables,
+    tables=tables_of,
     notes=(
         "All three seeds are shown; none was chosen. Problems to learn on and to choose on are drawn on other maps than"
         " those of the test, with other seeds.",
