@@ -1,0 +1,29 @@
+"""Seeded runs of every id are what they were, byte for byte; see ``digests/runs.py``."""
+
+import json
+import platform
+from typing import Any
+
+import pytest
+from numba import config
+
+import agents
+import rt_gym
+from digests import runs
+
+DIGESTS = json.loads(runs.FILE.read_text())
+CASES = list(runs.cases())
+
+
+def test_every_id_has_a_digest() -> None:
+    assert {agent_id for agent_id, _ in runs.AGENTS.values()} == set(agents.ids())
+    assert set(runs.ENVS) == set(rt_gym.envs.ids())
+    assert {name for name, _, _ in CASES} == set(DIGESTS)
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="200 runs each take too long without the compiler")
+@pytest.mark.parametrize(("name", "taken", "argument"), CASES, ids=[name for name, _, _ in CASES])
+def test_runs_are_what_they_were(name: str, taken: Any, argument: str) -> None:
+    if name.startswith(("env ", "batch ")) and (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        pytest.skip("the last bit of a logarithm in an observation may differ on another system")
+    assert taken(argument) == DIGESTS[name]
