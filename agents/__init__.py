@@ -16,8 +16,8 @@ from typing import Any
 from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run
 from agents.runner import run_agent
-from rt_gym.budget import Budget
 from rt_gym.errors import InputError, quoted
+from rt_gym.meter import Budget
 from rt_gym.problem import Problem
 
 __all__ = ["Agent", "KernelAgent", "MoveSeconds", "Run", "ids", "load", "make", "parameters", "run"]

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CHANGED, NO_PATH, UNLIMITED, WAIT
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel
+from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import FOUND, INTERRUPTED, Buckets, begin_astar, make_buckets, resume_astar
-from rt_gym.search.space import BEST, Space, trace
+from rt_gym.search.space import Space, trace
+from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.world import View
 
 
@@ -37,7 +38,7 @@ class AStarMemory(NamedTuple):
 def plan(terrain, trip, memory, s, t):
     """Search on, and commit to the whole path once it is found. A map that changed meanwhile is searched anew."""
     buckets, searching = memory.buckets, memory.searching
-    if searching[0] == 0 or trip.meter[CHANGED] > 0:
+    if searching[0] == 0 or trip.state[0].changed > 0:
         begin_astar(terrain, buckets, s, t)
     end = resume_astar(terrain, trip, buckets, t, UNLIMITED)
     searching[0] = end == INTERRUPTED
@@ -45,7 +46,7 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(WAIT)
     if end != FOUND:
         return np.int64(NO_PATH)
-    return trace(buckets.space, buckets.space.state[BEST], trip.plan)
+    return trace(buckets.space, buckets.space.state[0].best, trip.plan)
 
 
 run, decide = bind(trial_loop, plan), bind(decision, plan)

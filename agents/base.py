@@ -2,39 +2,31 @@
 
 An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
 meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
-CUT, FULL). Its file ends with ``run, decide = bind(trial_loop, plan), bind(decision, plan)``: ``run`` walks a whole
-trial inside one kernel, ``decide`` makes one decision for ``act``. Both walk the same path, because both are the same
-few lines.
+CUT, FULL). The agent's class names it, ``plan = staticmethod(plan)``, and gets two kernels that are bound to it: one
+walks a whole trial, the other makes one decision for ``act``. Both walk the same path, because both are the same few
+lines.
 """
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
+from math import isqrt
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import (
-    AT,
-    CRAMPED,
-    MOVES,
-    NEXT,
-    PLANNED,
-    PLANS,
-    STAY,
-    adopt,
-    may_idle,
-    must_plan,
-    take,
-)
+from agents.record import Decision
 from rt_gym.clock import start_clock, time_move
 from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import InputError, checked_seed, quoted
-from rt_gym.grid import Position, fill_h0, locate, span
+from rt_gym.grid import fill_h0, locate, span
+from rt_gym.handles import handle
 from rt_gym.jit import kernel
-from rt_gym.search.space import BEST, NONE, SIZE, Space
-from rt_gym.world import View, World, walk
+from rt_gym.meter import CRAMPED, IDLE, after_overrun
+from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.trip import STAY, adopt, must_plan, take
+from rt_gym.world import Truth, View, World, walk
 
 GOAL, OUT_OF_MOVES = 0, 1
 
@@ -54,32 +46,34 @@ def plan(terrain, trip, memory, s, t):
     return np.int64(0)
 
 
-def trial_loop(truth, terrain, trip, memory, t, limit):
+def trial_loop(episode, limit):
     """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK, OVERRUN or CRAMPED."""
-    s = trip.meter[AT]
+    truth, terrain, trip, memory, t = episode.truth, episode.terrain, episode.trip, episode.memory, episode.goal
+    s = trip.state[0].at
     end = np.int64(GOAL)
     start_clock(trip.clock)
     while s != t:
-        if trip.tally[MOVES] >= limit:
+        if trip.tally[0].moves >= limit:
             end = np.int64(OUT_OF_MOVES)
             break
         if must_plan(terrain, trip, s):
             adopt(trip, plan(terrain, trip, memory, s, t))
         d = take(trip)
         if d < STAY:
-            if not may_idle(trip):
+            if after_overrun(trip) != IDLE:
                 end = d
                 break
             d = np.int64(STAY)
         s = walk(truth, terrain, trip, s, d)
         time_move(trip.clock)
-    trip.meter[AT] = s
+    trip.state[0].at = s
     return end
 
 
-def decision(terrain, trip, memory, t):
+def decision(episode):
     """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
-    s = trip.meter[AT]
+    terrain, trip, memory, t = episode.terrain, episode.trip, episode.memory, episode.goal
+    s = trip.state[0].at
     if must_plan(terrain, trip, s):
         adopt(trip, plan(terrain, trip, memory, s, t))
     return take(trip)
@@ -98,6 +92,12 @@ def bind(template: Callable[..., Any], plan: Any) -> Any:
     return kernel(bound, also=(source.__code__.co_filename,))
 
 
+@cache
+def bound_to(plan: Any) -> tuple[Any, Any]:
+    """Return the trial loop and the decision of a plan; nothing is compiled before the first call."""
+    return bind(trial_loop, plan), bind(decision, plan)
+
+
 @kernel
 def count_learned(terrain, goal, h):
     """Return how many free cells have a value other than the heuristic."""
@@ -112,41 +112,22 @@ def count_learned(terrain, goal, h):
     return count
 
 
-@dataclass(frozen=True)
-class Decision:
-    """Why an agent made its last move.
-
-    Attributes:
-        position: where it stood.
-        action: the direction it chose, or STAY.
-        planned: whether it planned for this move, or followed an earlier plan.
-        committed: how many moves of the plan are still to come.
-        target: the state that it is heading for.
-        g, f: the cost of getting there from where the search began, and the same plus its value.
-        h_before, h_after: the learned value of where it stood; None for an agent that learns nothing.
-    """
-
-    position: Position
-    action: int
-    planned: bool
-    committed: int
-    target: Position | None
-    g: float | None
-    f: float | None
-    h_before: float | None
-    h_after: float | None
-
-
 class KernelAgent:
-    """An agent whose algorithm is a bound kernel. Subclasses check their parameters and look after their memory.
+    """An agent whose algorithm is a kernel. Subclasses check their parameters and look after their memory.
 
     Args:
         tie: ``"first"`` breaks the last ties by order of generation, ``"random"`` by the seed given to ``reset``.
+
+    Attributes:
+        plan: the algorithm, of the class, or of an instance whose settings choose it.
+        memory: the NamedTuple that it works on; see ``make_memory``.
+        forgets: whether what was learned is lost with the trial.
+        converges: whether its paper promises that repeated trials end with a shortest path.
     """
 
-    run_kernel: Any  # of the class, or of an instance whose settings choose the plan
-    decide_kernel: Any
-    forgets: ClassVar[bool] = False  # whether what was learned is lost with the trial
+    plan: Any
+    forgets: ClassVar[bool] = False
+    converges: ClassVar[bool] = True
 
     def __init__(self, tie: str = "first") -> None:
         if tie not in ("first", "random"):
@@ -154,11 +135,22 @@ class KernelAgent:
         self.tie = tie
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None
+        self._parts: tuple[Any, ...] = ()
+
+    @property
+    def run_kernel(self) -> Any:
+        """The kernel that walks a whole trial."""
+        return bound_to(self.plan)[0]
+
+    @property
+    def decide_kernel(self) -> Any:
+        """The kernel that makes one decision."""
+        return bound_to(self.plan)[1]
 
     @property
     def space(self) -> Space:
         """The states of the agent's last search."""
-        raise TypeError(f"{type(self).__name__} does not say where its search is")
+        return self.memory.space
 
     def make_memory(self, view: View) -> Any:
         """Return the arrays that the plan kernel works on, for maps of this size and kind."""
@@ -185,27 +177,35 @@ class KernelAgent:
 
     def act(self) -> int:
         """Return the next move; STAY when there is none to make, and the view's meter says why."""
-        view, at = self.view, int(self.view.trip.meter[AT])
+        view, at = self.view, self.view.cell_now
         if at == view.goal_cell:
             return STAY
         value = self.value_of(at)
-        plans = int(view.trip.tally[PLANS])
-        while (action := int(self.decide_kernel(view.terrain, view.trip, self.memory, view.goal_cell))) == CRAMPED:
+        plans = int(view.trip.tally["plans"][0])
+        while (action := int(self.decide_kernel(self._episode(None, view)))) == CRAMPED:
             self.enlarge_memory()
         action = max(STAY, action)
         self._last = (at, action, plans, value)
         return action
 
+    def _episode(self, truth: Truth | None, view: View) -> Any:
+        """Return the handle of what the bound kernels work on, the same one for as long as nothing is replaced."""
+        parts = truth, view.terrain, view.trip, self.memory, view.goal_cell
+        if len(self._parts) != len(parts) or any(a is not b for a, b in zip(self._parts, parts, strict=True)):
+            names = ("truth", "terrain", "trip", "memory", "goal")
+            self._parts, self._handle = parts, handle(**dict(zip(names, parts, strict=True)))
+        return self._handle
+
     def explain(self) -> Decision:
         """Say why the last action of ``act`` was chosen; to be asked before the next one."""
         at, action, plans, before = self._last
-        meter = self.view.trip.meter
+        state = self.view.trip.state[0]
         target, g, f = self._target(at, action)
         return Decision(
             position=self.view.position_of(at),
             action=action,
-            planned=int(self.view.trip.tally[PLANS]) > plans,
-            committed=int(meter[PLANNED] - meter[NEXT]),
+            planned=int(self.view.trip.tally["plans"][0]) > plans,
+            committed=int(state.planned - state.next),
             target=None if target is None else self.view.position_of(target),
             g=g,
             f=f,
@@ -215,8 +215,8 @@ class KernelAgent:
 
     def _target(self, at: int, action: int) -> tuple[int | None, float | None, float | None]:
         """Return the cell chosen by the last search, its g and f; without a search, those of the next cell."""
-        space, best = self.space, int(self.space.state[BEST])
-        if space.state[SIZE] > 0 and best != NONE:
+        space, best = self.space, int(self.space.state[0].best)
+        if space.state[0].slots > 0 and best != NONE:
             g = int(space.g[best])
             return int(space.cell[best]), to_float(g), to_float(g + int(space.h[best]))
         cell, cost = at + int(self.view.terrain.offset[action]), int(self.view.terrain.cost[action])
@@ -226,11 +226,11 @@ class KernelAgent:
 
     def compile(self, world: World) -> None:
         """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""
-        world.run_kernel(self.run_kernel, self.memory, 0)
+        self.run_kernel(self._episode(world.truth, world.view), 0)
 
     def run_trial(self, world: World, max_moves: int) -> int:
         """Run one trial inside a kernel and return why it ended."""
-        while (end := world.run_kernel(self.run_kernel, self.memory, max_moves)) == CRAMPED:
+        while (end := int(self.run_kernel(self._episode(world.truth, world.view), max_moves))) == CRAMPED:
             self.enlarge_memory()
         return end
 
@@ -257,6 +257,40 @@ class KernelAgent:
             fill_h0(view.terrain, view.goal_cell, first)
             layers["h"] = to_floats(view.inner(self.learned)) - to_floats(view.inner(first))
         return layers
+
+
+class Learner(KernelAgent):
+    """An agent with a learned value for every cell and room for a search.
+
+    Its memory is a NamedTuple that begins with ``h`` and ``space``; what follows, the agent's own, is named by
+    ``own_memory``.
+    """
+
+    memory_type: ClassVar[Any]
+
+    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+        """Return what the memory holds beside the values and the search."""
+        return {}
+
+    def make_memory(self, view: View) -> Any:
+        """Return the arrays that the plan kernel works on, for maps of this size and kind."""
+        cells = view.terrain.mask.size
+        space = make_space(cells)
+        return self.memory_type(h=np.empty(cells, np.int64), space=space, **self.own_memory(space, view))
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Let the values start at the heuristic; seed 0 breaks ties by order of generation."""
+        fill_h0(view.terrain, view.goal_cell, self.memory.h)
+        self.memory.space.random[0] = seed
+
+
+def largest_depth(limit: int, count: str, reserve: int = 2) -> int:
+    """Return the largest depth of a lookahead whose bound of (2 depth - 1)**2 expansions fits.
+
+    Of scans, the room is divided by ``reserve``: the rest is kept for states that are read again.
+    """
+    room = limit if count == "expansions" else max(1, limit // reserve)
+    return (1 + isqrt(room)) // 2
 
 
 def tie_seed(seed: int | None) -> int:

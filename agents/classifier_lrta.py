@@ -29,10 +29,10 @@ from agents.depth_control import (
 )
 from agents.policy import Forest, Policy, add_scores, largest, load_policy
 from rt_gym.errors import whole
-from rt_gym.features import FEATURES
+from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED, DEPTH
+from rt_gym.search.deepening import CLIMBED
 from rt_gym.world import View
 
 # Entries of ClassifierMemory.state: whether it decides after every layer, whether it needs more than the paper's
@@ -75,7 +75,7 @@ def plan(terrain, trip, memory, s, t):
         if result != CLIMBED:
             return result
         add_scores(memory.forest, control.inputs, memory.state[BRANCH], memory.scores)
-        if memory.scores[0] >= memory.threshold[0] or control.ladder.state[DEPTH] == control.state[D_MAX]:
+        if memory.scores[0] >= memory.threshold[0] or control.ladder.state[0].depth == control.state[D_MAX]:
             return end_layers(terrain, trip, control, s, t)
 
 

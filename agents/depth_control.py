@@ -12,17 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent
-from rt_gym.budget import EXPANSIONS, MOVES, RAISES, Trip, make_trip
 from rt_gym.cost import STRAIGHT
 from rt_gym.errors import InputError, whole
-from rt_gym.features import CELL, NOW, RAISED, write_features
-from rt_gym.grid import fill_h0, locate
-from rt_gym.jit import kernel
-from rt_gym.search.deepening import DEPTH, Ladder, begin_climb, climb, commit, label, make_ladder
-from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.space import Space, make_space
-from rt_gym.search.values import GoalValues, value_at
-from rt_gym.situation import (
+from rt_gym.features.decision import (
     LAYERS,
     SITUATION,
     Situation,
@@ -33,6 +25,14 @@ from rt_gym.situation import (
     write_layers,
     write_situation,
 )
+from rt_gym.features.history import CELL, write_history
+from rt_gym.grid import fill_h0
+from rt_gym.jit import kernel
+from rt_gym.search.deepening import Ladder, begin_climb, climb, commit, label, make_ladder
+from rt_gym.search.lookahead import general_lrta
+from rt_gym.search.space import Space, make_space
+from rt_gym.search.values import GoalValues, value_at
+from rt_gym.trip import Trip, make_trip
 from rt_gym.world import View
 
 MAX_DEPTH = 100
@@ -110,13 +110,13 @@ D_MAX, SEEN = range(2)
 @kernel(inline=True)
 def attend(terrain, trip, control, s):
     """Take note of the step since the last plan."""
-    situation, moves = control.situation, trip.tally[MOVES]
+    situation, moves = control.situation, trip.tally[0].moves
     if control.state[SEEN] == NOT_YET or moves == 0:
         begin_situation(situation, s)
-        situation.track.state[RAISED] = trip.tally[RAISES]
+        situation.track.state[0].raised = trip.tally[0].raises
     elif moves != control.state[SEEN]:
         track = situation.track
-        note_step(situation, terrain, np.int64(track.cells[track.state[NOW]] & CELL), s, trip.tally[RAISES])
+        note_step(situation, terrain, np.int64(track.cells[track.state[0].now] & CELL), s, trip.tally[0].raises)
     control.state[SEEN] = moves
 
 
@@ -165,18 +165,16 @@ def look(terrain, trip, control, rich, s, t):
         observe(terrain, trip, control, s, t)
         return
     attend(terrain, trip, control, s)
-    x, y = locate(terrain, s)
-    goal_x, goal_y = locate(terrain, t)
-    write_features(control.situation.track, terrain, x, y, goal_x, goal_y, control.inputs)
+    write_history(control.situation.track, terrain, s, t, control.inputs)
 
 
 @kernel(inline=True)
 def search(terrain, trip, control, s, t, depth):
     """Make General LRTA*'s decision at this depth and take note of it; returns what a plan returns."""
-    before, value = trip.meter[EXPANSIONS], value_at(control.h, terrain, s, t)
+    before, value = trip.meter[0].expansions, value_at(control.h, terrain, s, t)
     result = general_lrta(terrain, trip, control.space, control.h, s, t, depth)
     rise = value_at(control.h, terrain, s, t) - value
-    note_decision(control.situation, depth, trip.meter[EXPANSIONS] - before, rise)
+    note_decision(control.situation, depth, trip.meter[0].expansions - before, rise)
     return result
 
 
@@ -198,7 +196,7 @@ def open_layer(terrain, trip, control, t):
 def end_layers(terrain, trip, control, s, t):
     """Make the decision of the depth that has been reached and take note of it; returns what a plan returns."""
     ladder = control.ladder
-    depth, value = ladder.state[DEPTH], value_at(control.h, terrain, s, t)
+    depth, value = ladder.state[0].depth, value_at(control.h, terrain, s, t)
     result = commit(terrain, trip, ladder, control.h, s, t)
     note_decision(control.situation, depth, ladder.work[depth], value_at(control.h, terrain, s, t) - value)
     return result

@@ -25,16 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CHANGED, NO_PATH, WAIT, charge, scan
 from rt_gym.cost import INF, to_float
 from rt_gym.errors import InputError, quoted
 from rt_gym.grid import MAX_CELLS, h0, span
 from rt_gym.jit import kernel
+from rt_gym.meter import charge, scan
 from rt_gym.search.dstar_queue import (
     BUCKETS,
     LARGER_G,
     NOBODY,
-    SALT,
     SMALLER_G,
     Queue,
     change,
@@ -48,6 +47,7 @@ from rt_gym.search.dstar_queue import (
     sooner,
     touch,
 )
+from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.world import View
 
 QUEUES = {"buckets": BUCKETS, "heap-larger-g": LARGER_G, "heap-smaller-g": SMALLER_G}
@@ -96,7 +96,7 @@ def least(terrain, trip, memory, u):
     """{07}: return the least cost over a successor."""
     scan(trip)
     moves, rhs = np.int64(terrain.mask[u]), np.int64(INF)
-    for d in range(terrain.rule[0]):
+    for d in range(terrain.rule[0].connectivity):
         if moves >> d & 1:
             rhs = min(rhs, terrain.cost[d] + memory.queue.vertex[near(terrain, u, d)].g)
     return rhs
@@ -149,8 +149,8 @@ def compute_shortest_path(terrain, trip, memory, s, t):
         over = old_g > rhs
         vertex[u].g = rhs if over else INF
         requeue(terrain, memory, s, u, old_g != rhs)
-        moves, flip = np.int64(terrain.mask[u]), queue.state[SALT] & (terrain.rule[0] - 1)
-        for k in range(terrain.rule[0]):
+        moves, flip = np.int64(terrain.mask[u]), queue.state[0].salt & (terrain.rule[0].connectivity - 1)
+        for k in range(terrain.rule[0].connectivity):
             d = k ^ flip
             if moves >> d & 1:
                 p = near(terrain, u, d)
@@ -172,13 +172,13 @@ def scan_changes(terrain, trip, memory, s, t):
     vertex, state = memory.queue.vertex, memory.state
     state[KM] += h0(terrain, state[LAST], s)
     state[LAST] = s
-    for k in range(trip.meter[CHANGED]):
+    for k in range(trip.state[0].changed):
         cell = np.int64(trip.changed[k])
-        for d in range(-1, terrain.rule[0]):
+        for d in range(-1, terrain.rule[0].connectivity):
             u = cell if d < 0 else near(terrain, cell, d)
             if u == t or (d >= 0 and terrain.free[u] == 0):
                 continue
-            one_edge = d >= 4 or (d >= 0 and terrain.rule[0] == 4)
+            one_edge = d >= 4 or (d >= 0 and terrain.rule[0].connectivity == 4)
             if one_edge and terrain.free[cell] == 0 and vertex[u].rhs != terrain.cost[d] + vertex[cell].g:
                 continue
             set_rhs(terrain, memory, s, u, least(terrain, trip, memory, u))
@@ -188,9 +188,9 @@ def scan_changes(terrain, trip, memory, s, t):
 def best_move(terrain, trip, memory, s):
     """{26}: return the direction of a successor of least cost."""
     scan(trip)
-    moves, flip = np.int64(terrain.mask[s]), memory.queue.state[SALT] & (terrain.rule[0] - 1)
+    moves, flip = np.int64(terrain.mask[s]), memory.queue.state[0].salt & (terrain.rule[0].connectivity - 1)
     best, cost = np.int64(0), np.int64(INF)
-    for k in range(terrain.rule[0]):
+    for k in range(terrain.rule[0].connectivity):
         d = k ^ flip
         if moves >> d & 1:
             value = terrain.cost[d] + memory.queue.vertex[near(terrain, s, d)].g
@@ -206,7 +206,7 @@ def plan(terrain, trip, memory, s, t):
     if state[SEARCH] == BEGIN or (state[SEARCH] == GO_ON and s != state[LAST]) or state[KM] >= INF >> 1:
         initialize(terrain, memory, s, t)
         state[SEARCH] = GO_ON
-    elif trip.meter[CHANGED] > 0 or s != state[NEXT]:
+    elif trip.state[0].changed > 0 or s != state[NEXT]:
         scan_changes(terrain, trip, memory, s, t)
         state[SEARCH] = GO_ON
     if state[SEARCH] == GO_ON:

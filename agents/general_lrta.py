@@ -49,13 +49,13 @@ from agents.guide import (
 from agents.network import Network
 from agents.pdb import MAX_CAP, Database, checked_mode
 from agents.policy import LEAF, Forest, Policy, add_scores
-from rt_gym.budget import FULL, MOVES, NO_PATH
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
+from rt_gym.trip import FULL, NO_PATH
 from rt_gym.world import View
 
 DEPTHS = ("pdb", "classifier", "oracle", "policy")
@@ -144,7 +144,7 @@ def choose_goal(terrain, trip, memory, s, t):
     guide, kind = memory.guide, memory.choice[GOAL]
     r, k = enter_region(guide, s), np.int64(NONE)
     if kind == SCORED:
-        note_visit(memory.candidates, r, trip.tally[MOVES])
+        note_visit(memory.candidates, r, trip.tally[0].moves)
     if r != NONE and guide.state[ASTRAY] != r:
         if kind == LOOKED_UP:
             k = look_up(guide, r)

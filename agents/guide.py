@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from agents.pdb import MAX_CAP, Database, build_columns, estimate, join, open_database
 from agents.seeker import Seeker
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
-from rt_gym.budget import NO_PATH, scan
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.meter import scan
 from rt_gym.search.space import NONE
 from rt_gym.search.values import raise_value, value_at
+from rt_gym.trip import NO_PATH
 from rt_gym.world import View
 
 LEVEL, CAP, ABSTRACTION = 4, 16, "clique"  # where nothing else is said; this cap keeps a budget of 1000

@@ -27,14 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.archive import load_archive, save_archive
-from rt_gym.budget import UNLIMITED, make_trip
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import begin_astar, make_buckets, resume_astar
 from rt_gym.search.climb import climb
-from rt_gym.search.space import BEST, NONE
+from rt_gym.search.space import NONE
+from rt_gym.trip import make_trip
 
 CUTOFF = 250
 MAX_RECORDS = 1_000_000
@@ -53,11 +54,11 @@ def solve(terrain, trip, buckets, s, t, route, spent):
     space = buckets.space
     begin_astar(terrain, buckets, s, t)
     resume_astar(terrain, trip, buckets, t, UNLIMITED)
-    length, u = np.int64(0), space.state[BEST]
+    length, u = np.int64(0), space.state[0].best
     while u != NONE:
         length += 1
         u = np.int64(space.parent[u])
-    u = space.state[BEST]
+    u = space.state[0].best
     for k in range(length - 1, -1, -1):
         route[k], spent[k] = space.cell[u], space.g[u]
         u = np.int64(space.parent[u])

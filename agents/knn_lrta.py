@@ -33,7 +33,6 @@ from agents import knn
 from agents.base import bind, decision, trial_loop
 from agents.nearest import Nearest, find_nearest, make_nearest
 from agents.seeker import Seeker
-from rt_gym.budget import FULL
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, whole
 from rt_gym.grid import Grid, h0, locate
@@ -42,6 +41,7 @@ from rt_gym.search.climb import climb
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
+from rt_gym.trip import FULL
 from rt_gym.world import View
 
 RECORDS = 1000

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
 from agents.tba import MAX_R, share
-from rt_gym.budget import NO_PATH, WAIT, scan
 from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel
+from rt_gym.meter import scan
 from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, make_buckets, resume_astar
-from rt_gym.search.space import BEST, NONE, Space, draw, outdated, trace
+from rt_gym.search.space import NONE, Space, draw, outdated, trace
+from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.world import View
 
 # Entries of LateMemory.state: what the agent is doing, and the direction of its step away from the start.
@@ -72,7 +73,7 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(1)
     if state[PHASE] == READY:
         state[PHASE] = IDLE
-        return trace(buckets.space, buckets.space.state[BEST], trip.plan)
+        return trace(buckets.space, buckets.space.state[0].best, trip.plan)
     d = any_step(terrain, trip, memory.random, s)
     if d == NONE:
         return np.int64(WAIT)

@@ -10,21 +10,20 @@ Deviations and readings:
 - The readings of the general step are listed in ``rt_gym.search.lookahead``.
 """
 
-from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, charge
+from agents.base import Learner, largest_depth
 from rt_gym.errors import whole
-from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
+from rt_gym.meter import charge
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.propagation import best_step, commit
-from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.search.space import NONE, Space
 from rt_gym.search.values import raise_value
+from rt_gym.trip import CUT
 from rt_gym.world import View
 
 MAX_DEPTH = 1000
@@ -35,7 +34,7 @@ class LRTAMemory(NamedTuple):
 
     h: NDArray[np.int64]
     space: Space
-    depth: NDArray[np.int64]
+    depth: int
 
 
 @kernel(inline=True)
@@ -53,15 +52,12 @@ def korf(terrain, trip, memory, s, t):
 @kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Commit to one move."""
-    if memory.depth[0] == 1:
+    if memory.depth == 1:
         return korf(terrain, trip, memory, s, t)
-    return general_lrta(terrain, trip, memory.space, memory.h, s, t, memory.depth[0])
+    return general_lrta(terrain, trip, memory.space, memory.h, s, t, memory.depth)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
-class LRTA(KernelAgent):
+class LRTA(Learner):
     """LRTA* with a fixed lookahead.
 
     Args:
@@ -69,7 +65,8 @@ class LRTA(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
+    memory_type = LRTAMemory
 
     def __init__(self, depth: int = 1, tie: str = "first") -> None:
         super().__init__(tie)
@@ -78,25 +75,13 @@ class LRTA(KernelAgent):
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
         """Return the largest depth whose bound fits; of scans half are kept for states that are read again."""
-        room = limit if count == "expansions" else max(1, limit // 2)
-        return {"depth": min(MAX_DEPTH, (1 + isqrt(room)) // 2)}
+        return {"depth": min(MAX_DEPTH, largest_depth(limit, count))}
 
     @property
     def bound(self) -> int:
         """The most expansions that a move can take."""
         return (2 * self.depth - 1) ** 2
 
-    @property
-    def space(self) -> Space:
-        """The states of the lookahead; a lookahead of one has none."""
-        return self.memory.space
-
-    def make_memory(self, view: View) -> LRTAMemory:
-        """Return room for the values of every cell and for the lookahead."""
-        cells = view.terrain.mask.size
-        return LRTAMemory(np.empty(cells, np.int64), make_space(cells), np.array([self.depth]))
-
-    def clear_memory(self, view: View, seed: int) -> None:
-        """Let the values start at the heuristic."""
-        fill_h0(view.terrain, view.goal_cell, self.memory.h)
-        self.memory.space.random[0] = seed
+    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+        """Return the depth."""
+        return {"depth": self.depth}

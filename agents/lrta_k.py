@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, charge, learn, scan
 from rt_gym.errors import flag, whole
 from rt_gym.grid import OPPOSITE, fill_h0
 from rt_gym.jit import kernel
+from rt_gym.meter import charge, learn, scan
 from rt_gym.search.propagation import best_step, commit
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import raise_value, value_at
+from rt_gym.trip import CUT
 from rt_gym.world import View
 
 # Entries of LRTAKMemory.settings.

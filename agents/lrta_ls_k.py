@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, NO_PATH, charge, scan
 from rt_gym.errors import whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
+from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, make_local
 from rt_gym.search.propagation import best_step, commit, learn_around
 from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.trip import CUT, NO_PATH
 from rt_gym.world import View
 
 

@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, NO_PATH, charge, scan
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
+from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, begin_search, bounded_astar, expand, make_local, nth_closed
 from rt_gym.search.propagation import best_step, changes, commit, learn_around
-from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, Space, make_space, trace
+from rt_gym.search.space import NONE, Space, make_space, trace
+from rt_gym.trip import CUT, NO_PATH
 from rt_gym.world import View
 
 LOOKAHEADS = ("dynamic", "static")
@@ -72,8 +73,8 @@ def look_until_change(terrain, trip, local, h, s, t, d):
             break
         size = expand(terrain, local, h, base, moves, size, closed)
         closed += 1
-    space.state[SIZE] = size
-    space.state[CLOSED] = closed
+    space.state[0].slots = size
+    space.state[0].closed = closed
     return z, change
 
 
@@ -86,8 +87,8 @@ def learn_everywhere(terrain, trip, memory, t, z):
     """
     h, space, settings = memory.h, memory.search.space, memory.settings
     left, learned = settings[K], np.int64(0)
-    for k in range(space.state[CLOSED] + 1):
-        cell = np.int64(space.cell[nth_closed(space, k) if k < space.state[CLOSED] else z])
+    for k in range(space.state[0].closed + 1):
+        cell = np.int64(space.cell[nth_closed(space, k) if k < space.state[0].closed else z])
         if cell == t or left == 0:
             break
         scan(trip)
@@ -120,9 +121,9 @@ def plan(terrain, trip, memory, s, t):
     if learned == NONE:
         return np.int64(NO_PATH)
     if z != ROOT and (settings[CONTROL] == SEVERAL or (settings[CONTROL] == DYNAMIC and learned == 0)):
-        space.state[BEST] = z
+        space.state[0].best = z
         return trace(space, z, trip.plan)
-    space.state[BEST] = NONE
+    space.state[0].best = NONE
     scan(trip)
     y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))
     return commit(terrain, trip, h, space.random, s, y)

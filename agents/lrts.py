@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 
 from agents.base import bind, decision, trial_loop
 from agents.lrta import LRTA
-from rt_gym.budget import CUT, NEXT, NO_PATH, UNLIMITED, raise_h, scan
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.errors import InputError, quoted
 from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel
+from rt_gym.meter import UNLIMITED, raise_h, scan
 from rt_gym.search.layers import look_by_layers, max_of_min, trace_best
 from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.trip import CUT, NO_PATH
 from rt_gym.world import View
 
 MAX_QUOTA = INF // STRAIGHT - 1
@@ -60,7 +61,7 @@ class LRTSMemory(NamedTuple):
 @kernel
 def extend_trail(trip, memory):
     """Enter the moves made since the last plan: forward they make the trail longer, back shorter."""
-    state, made = memory.state, trip.meter[NEXT]
+    state, made = memory.state, trip.state[0].next
     if state[HEADING] == BACK:
         state[STEPS] -= made
     elif state[HEADING] == FORWARD:

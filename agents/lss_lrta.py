@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import CUT, NO_PATH
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
-from rt_gym.search.space import CLOSED, NONE, Space, make_space, trace
+from rt_gym.search.space import NONE, Space, make_space, trace
+from rt_gym.trip import CUT, NO_PATH
 from rt_gym.world import View
 
 
@@ -41,7 +41,7 @@ def plan(terrain, trip, memory, s, t):
     best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead[0])
     if best == NONE:
         return np.int64(NO_PATH)
-    if memory.local.space.state[CLOSED] == 0:
+    if memory.local.space.state[0].closed == 0:
         return np.int64(CUT)
     frontier_update(terrain, trip, memory.local, memory.h, t)
     return min(trace(memory.local.space, best, trip.plan), memory.commit[0])

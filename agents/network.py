@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
+from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.thinking import THOUGHTS
 from rt_gym.files import PathLike, shown
 from rt_gym.jit import kernel
-from rt_gym.situation import LAYERS, SITUATION
-from rt_gym.thoughts import THOUGHTS
 
 KIND, VERSION = "depth network", 1
 LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | {"width": (np.int64, 1)}

@@ -13,10 +13,10 @@ import numpy as np
 
 from agents.base import bind, decision, trial_loop
 from agents.depth_control import D_MAX, HISTORY, DepthControl, attend, recording, remember, search
-from rt_gym.budget import NO_PATH
+from rt_gym.features.decision import write_situation
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import label
-from rt_gym.situation import write_situation
+from rt_gym.trip import NO_PATH
 
 
 @kernel

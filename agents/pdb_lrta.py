@@ -35,12 +35,12 @@ from agents.guide import (
     make_guide,
 )
 from agents.pdb import Database, checked_mode
-from rt_gym.budget import FULL, NO_PATH
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
+from rt_gym.trip import FULL, NO_PATH
 from rt_gym.world import View
 
 MODE = "I"  # without a database

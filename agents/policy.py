@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.errors import InputError, quoted, whole
+from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.files import PathLike, atomic_write, read_bytes, shown
 from rt_gym.jit import kernel
-from rt_gym.situation import LAYERS, SITUATION
 
 KIND, VERSION = "rt_gym.depth-policy", 1
 LEAF = -1

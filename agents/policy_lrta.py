@@ -30,11 +30,11 @@ from agents.depth_control import (
 from agents.network import ACT, DECISIONS, DEEPEN, Net, Network, forward, load_network
 from agents.policy import INPUTS, largest
 from rt_gym.errors import InputError, whole
-from rt_gym.features import FEATURES
+from rt_gym.features.decision import LAYERS, SITUATION, squash
+from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED, DEPTH
-from rt_gym.situation import LAYERS, SITUATION, squash
+from rt_gym.search.deepening import CLIMBED
 from rt_gym.world import View
 
 # Entries of PolicyMemory.state: whether it decides after every layer, and whether it needs more than the paper's
@@ -89,7 +89,7 @@ def plan(terrain, trip, memory, s, t):
             return result
         see(memory, len(SITUATION), len(SITUATION) + len(LAYERS))
         forward(memory.net, memory.seen, memory.room, scores)
-        if scores[ACT] >= scores[DEEPEN] or control.ladder.state[DEPTH] == control.state[D_MAX]:
+        if scores[ACT] >= scores[DEEPEN] or control.ladder.state[0].depth == control.state[D_MAX]:
             return end_layers(terrain, trip, control, s, t)
 
 

@@ -41,18 +41,19 @@ from agents.base import bind, count_learned, decision, trial_loop
 from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
 from agents.pr_regions import fill_depths, fill_values, prepare, priced
 from rt_gym.abstraction import KINDS, MAX_LEVEL
-from rt_gym.budget import CHANGED, CUT, UNLIMITED, WAIT, make_trip, raise_h
 from rt_gym.cost import INF, STRAIGHT, to_floats
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
+from rt_gym.meter import UNLIMITED, raise_h
 from rt_gym.search.astar import FOUND, INTERRUPTED
-from rt_gym.search.corridor import Corridor, aim_at_cell, aim_at_region, begin_corridor, resume_corridor, widen
+from rt_gym.search.corridor import AIM, Corridor, aim_at_cell, aim_at_region, begin_corridor, resume_corridor, widen
 from rt_gym.search.layers import max_of_min
 from rt_gym.search.local import make_local
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.regions import Graph, look_over
-from rt_gym.search.space import BEST, NONE, SIZE, Space, make_space, trace
+from rt_gym.search.space import NONE, Space, make_space, trace
+from rt_gym.trip import CUT, WAIT, make_trip
 from rt_gym.world import View
 
 PATIENCE = 50
@@ -98,12 +99,12 @@ class PRMemory(NamedTuple):
 def mark_way(memory, length):
     """Let the corridor lead through the first ``length`` regions of the way to the best one, and the agent's own."""
     space, corridor = memory.space, memory.corridor
-    u, steps = space.state[BEST], np.int64(0)
+    u, steps = space.state[0].best, np.int64(0)
     while space.parent[u] != NONE:
         u = np.int64(space.parent[u])
         steps += 1
     memory.state[LENGTH] = min(steps, length)
-    u = space.state[BEST]
+    u = space.state[0].best
     for k in range(steps, -1, -1):
         r = np.int64(space.cell[u])
         if k == memory.state[LENGTH]:
@@ -146,7 +147,7 @@ def choose(terrain, trip, memory, s, t):
         moves = go_back(terrain, trip, memory, s)
     if moves == 0:
         # A cheapest way may lead through more regions than there are layers.
-        mark_way(memory, memory.space.state[SIZE] if memory.whole_way[0] + state[CIRCLING] > 0 else np.int64(1))
+        mark_way(memory, memory.space.state[0].slots if memory.whole_way[0] + state[CIRCLING] > 0 else np.int64(1))
     return moves
 
 
@@ -191,7 +192,7 @@ def plan(terrain, trip, memory, s, t):
     """Choose a region, then commit to the path to it; where there is none choose again."""
     state, corridor = memory.state, memory.corridor
     extend_trail(trip, memory)
-    if state[DOING] == REFINING and trip.meter[CHANGED] > 0:
+    if state[DOING] == REFINING and trip.state[0].changed > 0:
         begin_corridor(terrain, corridor, s)
     while state[DOING] != GROUNDED:
         if state[DOING] == CHOOSING:
@@ -209,7 +210,7 @@ def plan(terrain, trip, memory, s, t):
         if end == FOUND:
             state[DOING] = CHOOSING
             mark_station(memory)
-            return trace(corridor.local.space, corridor.local.space.state[BEST], trip.plan)
+            return trace(corridor.local.space, corridor.local.space.state[0].best, trip.plan)
         if not give_way(memory):
             take_to_the_ground(terrain, memory, t)
         elif state[DOING] == REFINING:
@@ -310,7 +311,7 @@ class PRLRTS(LRTS):
                 marks=np.empty(0, np.int64),
                 box=np.zeros(4, np.int64),
                 h=np.empty(cells, np.int64),
-                state=np.zeros(2, np.int64),
+                state=np.zeros(1, AIM),
             ),
             ground=np.empty(cells, np.int64),
             whole_way=np.array([self.refine == "path"], np.int64),
@@ -337,7 +338,7 @@ class PRLRTS(LRTS):
             ),
         )
         memory, b = self.memory, int(found.region[view.goal_cell])
-        memory.corridor.state[:] = 0
+        memory.corridor.state[0] = 0, 0
         memory.ground[view.goal_cell] = INF  # not filled yet
         self.begin_trial()
         if self.control == "dynamic" and b != NONE:

@@ -17,7 +17,7 @@ from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.search.layers import max_of_min
 from rt_gym.search.regions import Graph, look_over
-from rt_gym.search.space import BEST, NONE, SIZE
+from rt_gym.search.space import NONE
 
 _DIRECTION = np.array([0, 4, 1, 6, 2, 7, 3, 5])  # of the eight points of the compass, clockwise from the east
 
@@ -69,7 +69,7 @@ def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths)
     """
     look_over(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
     distances[:] = INF
-    for u in range(space.state[SIZE]):
+    for u in range(space.state[0].slots):
         distances[space.cell[u]] = space.g[u]
     for a in range(values.size):
         if a == b or distances[a] == INF:
@@ -77,7 +77,7 @@ def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths)
         for depth in range(1, depths[a]):
             count = look_over(graph, trip, space, layers, values, np.int64(0), np.int64(a), b, np.int64(depth))
             max_of_min(space, layers, count)
-            u = space.state[BEST]
+            u = space.state[0].best
             while space.parent[u] > 0:
                 u = np.int64(space.parent[u])
             if plain.prices[space.item[u]] + distances[space.cell[u]] == distances[a]:

@@ -1,4 +1,4 @@
-"""What a run leaves behind."""
+"""What a run leaves behind, and what a decision does."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import SQRT2
+from rt_gym.grid import Position
 from rt_gym.problem import Problem
 
 
@@ -109,6 +110,31 @@ class Run:
         """Whether the last trial reached the goal and raised no value."""
         last = self.trials[-1] if self.trials else self
         return last.solved and last.h_updates == 0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Why an agent made its last move.
+
+    Attributes:
+        position: where it stood.
+        action: the direction it chose, or STAY.
+        planned: whether it planned for this move, or followed an earlier plan.
+        committed: how many moves of the plan are still to come.
+        target: the state that it is heading for.
+        g, f: the cost of getting there from where the search began, and the same plus its value.
+        h_before, h_after: the learned value of where it stood; None for an agent that learns nothing.
+    """
+
+    position: Position
+    action: int
+    planned: bool
+    committed: int
+    target: Position | None
+    g: float | None
+    f: float | None
+    h_before: float | None
+    h_after: float | None
 
 
 def total(trials: list[Run]) -> Run:

@@ -24,23 +24,24 @@ import numpy as np
 
 from agents.base import bind, decision, trial_loop
 from agents.lrta import LRTA, MAX_DEPTH
-from rt_gym.budget import CUT, NO_PATH, charge, raise_h
 from rt_gym.cost import INF
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
+from rt_gym.meter import charge, raise_h
 from rt_gym.search.lookahead import QUEUED, look_ahead, settle
 from rt_gym.search.propagation import any_as_good, best_step
-from rt_gym.search.space import CLOSED, NONE, SIZE, STAMP
+from rt_gym.search.space import NONE
+from rt_gym.trip import CUT, NO_PATH
 
 
 @kernel(inline=True)
 def best_other(space, t, step):
     """Return the smallest value on the frontier of what is reached by another first step, INF if nothing is."""
-    goal = space.seat[t] - (space.state[STAMP] << 32)
+    goal = space.seat[t] - (space.state[0].stamp << 32)
     value = np.int64(INF)
-    if 0 <= goal < space.state[CLOSED] and space.via[goal] != step:
+    if 0 <= goal < space.state[0].closed and space.via[goal] != step:
         value = space.f[goal]
-    for u in range(space.state[CLOSED], space.state[SIZE]):
+    for u in range(space.state[0].closed, space.state[0].slots):
         if space.via[u] != step:
             value = min(value, space.f[u])
     return value
@@ -49,8 +50,8 @@ def best_other(space, t, step):
 @kernel
 def look_again(terrain, trip, space, t, step):
     """Value the states of the lookahead anew, over paths that do not begin with ``step``."""
-    inside, queued = space.state[CLOSED], np.int64(0)
-    for w in range(1, space.state[SIZE]):
+    inside, queued = space.state[0].closed, np.int64(0)
+    for w in range(1, space.state[0].slots):
         if space.parent[w] != 0 or space.via[w] == step:
             space.g[w] = INF
             space.f[w] = INF
@@ -58,7 +59,7 @@ def look_again(terrain, trip, space, t, step):
             space.role[w] = QUEUED
             space.item[queued] = w
             queued += 1
-    settle(terrain, trip, terrain.cost, space, space.state[STAMP] << 32, t, inside, queued)
+    settle(terrain, trip, terrain.cost, space, space.state[0].stamp << 32, t, inside, queued)
 
 
 @kernel(inline=True)

@@ -14,19 +14,20 @@ import numpy as np
 
 from agents.base import bind, decision, trial_loop
 from agents.lss_lrta import LSSLRTA
-from rt_gym.budget import CUT, NO_PATH, raise_h
 from rt_gym.cost import INF
 from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel
+from rt_gym.meter import raise_h
 from rt_gym.search.local import bounded_astar, nth_closed
-from rt_gym.search.space import CLOSED, NONE, trace
+from rt_gym.search.space import NONE, trace
+from rt_gym.trip import CUT, NO_PATH
 
 
 @kernel(inline=True)
 def adapt(trip, space, h, best):
     """Raise h(u) to f(best) - g(u) for every closed state u."""
     f = space.g[best] + space.h[best]
-    for k in range(space.state[CLOSED]):
+    for k in range(space.state[0].closed):
         u = nth_closed(space, k)
         raise_h(trip, h, np.int64(space.cell[u]), min(f - space.g[u], np.int64(INF)))
 
@@ -38,7 +39,7 @@ def plan(terrain, trip, memory, s, t):
     best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead[0])
     if best == NONE:
         return np.int64(NO_PATH)
-    if space.state[CLOSED] == 0:
+    if space.state[0].closed == 0:
         return np.int64(CUT)
     adapt(trip, space, memory.h, best)
     return min(trace(space, best, trip.plan), memory.commit[0])

@@ -30,8 +30,7 @@ from agents.depth_control import (
 )
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED, DEPTH, FLAT, STEADY
-from rt_gym.situation import MOVES, SINCE_RETURN, SINCE_UPDATE
+from rt_gym.search.deepening import CLIMBED
 from rt_gym.world import View
 
 RULES = ("update", "revisit", "settle")
@@ -53,12 +52,12 @@ class RuleMemory(NamedTuple):
 @kernel(inline=True)
 def by_rule(memory):
     """Return the depth that the rules ``update`` and ``revisit`` choose."""
-    d_max, marks = memory.control.state[D_MAX], memory.control.situation.marks
+    d_max, notes = memory.control.state[D_MAX], memory.control.situation.notes[0]
     if memory.rule[0] == UPDATE:
-        return d_max if marks[MOVES] > 0 and marks[SINCE_UPDATE] == 0 else min(CALM, d_max)
-    if marks[MOVES] == 0 or marks[SINCE_RETURN] >= QUIET:
+        return d_max if notes.moves > 0 and notes.since_update == 0 else min(CALM, d_max)
+    if notes.moves == 0 or notes.since_return >= QUIET:
         memory.depth[0] = 1
-    elif marks[SINCE_RETURN] == 0:
+    elif notes.since_return == 0:
         memory.depth[0] = min(2 * memory.depth[0], d_max)
     return memory.depth[0]
 
@@ -67,10 +66,12 @@ def by_rule(memory):
 def settled(control):
     """Whether ``settle`` has seen enough."""
     ladder = control.ladder
-    depth = ladder.state[DEPTH]
+    depth = ladder.state[0].depth
     if depth == 1 and ladder.value[1] == ladder.value[0]:
         return True
-    return depth == control.state[D_MAX] or (ladder.state[FLAT] >= 1 and ladder.state[STEADY] >= STABLE)
+    return depth == control.state[D_MAX] or (
+        ladder.state[0].flat_layers >= 1 and ladder.state[0].steady_layers >= STABLE
+    )
 
 
 @kernel

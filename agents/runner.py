@@ -7,11 +7,11 @@ import numpy as np
 
 from agents.base import GOAL, OUT_OF_MOVES, Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
-from rt_gym import budget as meter
-from rt_gym.budget import OVERRUN, STAY, STUCK, Budget
-from rt_gym.clock import LONGEST, TOTAL, quantile, start_clock, time_move
+from rt_gym.clock import quantile, start_clock, time_move
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
+from rt_gym.meter import OVERRUN, STUCK, Budget
 from rt_gym.problem import Problem
+from rt_gym.trip import STAY
 from rt_gym.world import World
 
 _OUTCOMES = {GOAL: "goal", OUT_OF_MOVES: "out of moves", STUCK: "no path", OVERRUN: "overrun"}
@@ -86,38 +86,38 @@ def _checked(action: Any, world: World) -> int:
 
 def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float) -> Run:
     """Read the record of the trial that has just ended off the world."""
-    meter_now, tally = world.trip.meter, world.trip.tally.tolist()
-    for count in range(4):  # what was spent on a move that was never made
-        tally[count] += int(meter_now[count])
-    grid = world.problem.grid
+    last, tally, grid = world.trip.meter[0], world.trip.tally[0].copy(), world.problem.grid
+    for count in ("expansions", "scans", "learning_ops", "trace_steps"):  # spent on a move that was never made
+        tally[count] += last[count]
+    moves = int(tally.moves)
     return Run(
         problem=world.problem,
         outcome=_OUTCOMES[end],
-        straights=tally[meter.STRAIGHTS],
-        diagonals=tally[meter.DIAGONALS],
-        moves=tally[meter.MOVES],
-        stays=tally[meter.STAYS],
-        path=grid.positions(world.trip.path[: tally[meter.MOVES] + 1]),
-        expansions=tally[meter.EXPANSIONS],
-        max_expansions=max(tally[meter.MAX_EXPANSIONS], int(meter_now[meter.EXPANSIONS])),
-        scans=tally[meter.SCANS],
-        max_scans=max(tally[meter.MAX_SCANS], int(meter_now[meter.SCANS])),
-        learning_ops=tally[meter.LEARNING_OPS],
-        trace_steps=tally[meter.TRACE_STEPS],
-        first_move_expansions=tally[meter.FIRST] if tally[meter.MOVES] else int(meter_now[meter.EXPANSIONS]),
-        plans=tally[meter.PLANS],
+        straights=int(tally.straights),
+        diagonals=int(tally.diagonals),
+        moves=moves,
+        stays=int(tally.stays),
+        path=grid.positions(world.trip.path[: moves + 1]),
+        expansions=int(tally.expansions),
+        max_expansions=max(int(tally.max_expansions), int(last.expansions)),
+        scans=int(tally.scans),
+        max_scans=max(int(tally.max_scans), int(last.scans)),
+        learning_ops=int(tally.learning_ops),
+        trace_steps=int(tally.trace_steps),
+        first_move_expansions=int(tally.first_expansions if moves else last.expansions),
+        plans=int(tally.plans),
         seconds=seconds,
         move_seconds=_move_seconds(world, seconds),
         precompute_seconds=precompute_seconds,
         memory=agent.count_learned() if isinstance(agent, KernelAgent) else 0,
-        h_updates=tally[meter.RAISES],
-        overrun=tally[meter.OVERRUNS] > 0 or end == OVERRUN,
+        h_updates=int(tally.raises),
+        overrun=bool(tally.overruns > 0) or end == OVERRUN,
     )
 
 
 def _move_seconds(world: World, seconds: float) -> MoveSeconds | None:
     clock = world.trip.clock
-    if not clock.size:
+    if not clock.bins.size:
         return None
-    tick = seconds / max(1, int(clock[TOTAL]))
-    return MoveSeconds(quantile(clock, 0.5) * tick, quantile(clock, 0.99) * tick, int(clock[LONGEST]) * tick)
+    tick = seconds / max(1, int(clock.times[0].total))
+    return MoveSeconds(quantile(clock, 0.5) * tick, quantile(clock, 0.99) * tick, int(clock.times[0].longest) * tick)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agents.base import KernelAgent
 from rt_gym.cost import to_floats
 from rt_gym.grid import fill_h0
-from rt_gym.search.values import TAKEN, enlarged, forget_values, learned_towards, value_at
+from rt_gym.search.values import enlarged, forget_values, learned_towards, value_at
 from rt_gym.world import View
 
 
@@ -34,7 +34,7 @@ class Seeker(KernelAgent):
 
     def count_learned(self) -> int:
         """Return how many values have been learned, for all goals together."""
-        return int(self.memory.values.state[TAKEN])
+        return int(self.memory.values.state[0].taken)
 
     def layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn; ``h`` is what was learned about the goal that is pursued."""

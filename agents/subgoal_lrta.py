@@ -36,15 +36,15 @@ from agents.lss_lrta import LSSLRTA
 from agents.lss_lrta import plan as searching_step
 from agents.seeker import Seeker
 from agents.subgoals import FIRSTS, Tree, Trees, grow, load_trees
-from rt_gym.budget import FULL, MOVES, NO_PATH, TRACE_STEPS
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.grid import MAX_CELLS, Grid, h0
 from rt_gym.jit import kernel
-from rt_gym.search.space import NONE, STAMP, Space, trace
+from rt_gym.search.space import NONE, Space, trace
 from rt_gym.search.subgoals import ROOT, grow_tree, make_nursery
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
+from rt_gym.trip import FULL, NO_PATH
 from rt_gym.world import View
 
 SWITCHES = ("any", "progress")
@@ -94,7 +94,7 @@ def plant(terrain, trip, memory, s):
         near = h0(terrain, s, cell)
         if near < least and terrain.free[cell] != 0:
             best, least = np.int64(k), near
-    trip.meter[TRACE_STEPS] += state[SIZE]
+    trip.meter[0].trace_steps += state[SIZE]
     state[LEAST] = INF
     return best if state[OPENING] == NONE else state[OPENING]
 
@@ -113,12 +113,12 @@ def next_goal(terrain, trip, memory, s):
             goal = beyond
     while goal != ROOT and terrain.free[node[goal]] == 0:
         goal = np.int64(parent[goal])
-        trip.meter[TRACE_STEPS] += 1
+        trip.meter[0].trace_steps += 1
         state[GUARDED] += 1
     if g[goal] < state[LEAST]:
         state[LEAST] = g[goal]
-        state[SINCE] = trip.tally[MOVES]
-    elif goal != ROOT and trip.tally[MOVES] - state[SINCE] > state[PATIENCE]:
+        state[SINCE] = trip.tally[0].moves
+    elif goal != ROOT and trip.tally[0].moves - state[SINCE] > state[PATIENCE]:
         goal = head_for_the_goal(memory)
     state[PURSUED] = goal
     memory.pursued[0] = node[goal]
@@ -161,7 +161,7 @@ def plan_lss_lrta(terrain, trip, memory, s, t):
     goal = next_goal(terrain, trip, memory, s)
     moves = searching_step(terrain, trip, memory.step, s, goal)
     space = memory.step.local.space
-    slot = space.seat[t] - (space.state[STAMP] << 32)
+    slot = space.seat[t] - (space.state[0].stamp << 32)
     if moves != NO_PATH or goal == t or slot < 0:
         return moves
     head_for_the_goal(memory)

@@ -26,27 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent, bind, decision, trial_loop
-from rt_gym.budget import EXPANSIONS, NO_PATH, TRACE_STEPS, WAIT, charge
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.grid import h0
 from rt_gym.jit import kernel
+from rt_gym.meter import charge
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, SHUT, Buckets, begin_astar, make_buckets, resume_astar
 from rt_gym.search.heap import Heap, lower, pop, push
 from rt_gym.search.layers import direction
-from rt_gym.search.space import (
-    BEST,
-    CLOSED,
-    NONE,
-    OPEN,
-    STAMP,
-    Space,
-    discover,
-    forget,
-    make_space,
-    outdated,
-    reach,
-    slot_of,
-)
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, outdated, reach, slot_of
+from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.world import View
 
 MAX_R = 10**9
@@ -112,7 +100,7 @@ def place_of(paths, row, cell):
 def search(terrain, trip, buckets, depth, limit, t):
     """Lines 6-8: A* for one slice; the first one ends before a path is longer than can be traced at once."""
     space, left, portion = buckets.space, limit[EXPAND], limit[EXPAND]
-    first = space.state[CLOSED] == 0
+    first = space.state[0].closed == 0
     if first:
         left, portion = (left, np.int64(1)) if limit[BY_LENGTH] != 0 else (min(left, limit[TRACE]), left)
     end = np.int64(INTERRUPTED)
@@ -122,9 +110,9 @@ def search(terrain, trip, buckets, depth, limit, t):
             depth[u] = 0 if space.parent[u] == NONE else depth[space.parent[u]] + 1
             if depth[u] >= limit[TRACE]:
                 break
-        closed = space.state[CLOSED]
+        closed = space.state[0].closed
         end = np.int64(resume_astar(terrain, trip, buckets, t, min(portion, left)))
-        if space.state[CLOSED] == closed:
+        if space.state[0].closed == closed:
             break
         left -= portion
     return end
@@ -145,7 +133,7 @@ def trace_back(trip, space, top, paths, state, s, steps):
         cell = np.int64(space.cell[space.parent[slot_of(space, cell)]])
         put(paths, row, count, cell)
         count += 1
-        trip.meter[TRACE_STEPS] += 1
+        trip.meter[0].trace_steps += 1
         steps -= 1
     paths.info[row, COUNT] = count
     return cell == state[START] or place_of(paths, row, s) >= 0
@@ -154,7 +142,7 @@ def trace_back(trip, space, top, paths, state, s, steps):
 @kernel
 def seek(terrain, trip, space, queue, s, size, most):
     """A* from the seeds, which are the first ``size`` slots, to ``s``; return its slot, NONE without success."""
-    base = space.state[STAMP] << 32
+    base = space.state[0].stamp << 32
     for _ in range(most):
         u = np.int64(queue.item[0])
         cell = np.int64(space.cell[u])
@@ -191,7 +179,7 @@ def take_shortcut(terrain, trip, memory, s):
     u = here
     while place_of(paths, row, np.int64(tree.cell[u])) < 0:
         u = np.int64(tree.parent[u])
-        trip.meter[TRACE_STEPS] += 1
+        trip.meter[0].trace_steps += 1
     cost = tree.g[slot_of(tree, np.int64(paths.cell[row, 0]))]
     base, meet = forget(space), place_of(paths, row, np.int64(tree.cell[u]))
     memory.queue.size[0] = 0
@@ -200,7 +188,7 @@ def take_shortcut(terrain, trip, memory, s):
         discover(space, base, k, cell, h0(terrain, cell, s))
         reach(space, np.int64(NONE), 0, k, cost - tree.g[slot_of(tree, cell)])
         push(memory.queue, k)
-    most = memory.limit[ALL] - trip.meter[EXPANSIONS]
+    most = memory.limit[ALL] - trip.meter[0].expansions
     v = seek(terrain, trip, space, memory.queue, s, meet + 1, most)
     if v == NONE or space.g[v] >= tree.g[here] + cost - 2 * tree.g[u]:
         return
@@ -257,7 +245,7 @@ def plan(terrain, trip, memory, s, t):
         if limit[THRESHOLD] == 0 or goal or new[G] >= old[G]:
             new[FRONT] = new[COUNT] - 1
             state[FOLLOWED] = 1 - state[FOLLOWED]
-            space.state[BEST] = slot_of(space, np.int64(paths.cell[state[FOLLOWED], 0]))
+            space.state[0].best = slot_of(space, np.int64(paths.cell[state[FOLLOWED], 0]))
     if limit[SHORTCUT] != 0 and state[TRACED] != 0 and place_of(paths, state[FOLLOWED], s) < 0:
         take_shortcut(terrain, trip, memory, s)
     to = step(terrain, space, paths, state, s)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import agents
 from rt_gym import Problem
-from rt_gym.budget import EXPANSIONS
 from rt_gym.maps.generate import maze_with_holes
 
 SIZE, HOLES = 201, 750
@@ -57,7 +56,7 @@ def counts(contenders: dict[str, agents.KernelAgent], mazes: int) -> dict[str, N
 
 def work(agent: agents.KernelAgent, maze: Problem) -> Work:
     seconds, world = trial_seconds(agent, maze)
-    return Work(seconds, int(world.trip.tally[EXPANSIONS]))
+    return Work(seconds, int(world.trip.tally[0].expansions))
 
 
 def least_works(contenders: dict[str, agents.KernelAgent], mazes: Iterable[Problem]) -> dict[str, Work]:

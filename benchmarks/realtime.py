@@ -27,7 +27,6 @@ from measure import (
 
 import agents
 from rt_gym import Problem
-from rt_gym.budget import EXPANSIONS, MOVES
 
 PLAIN_MOVES = 50
 # By lookahead: CPU seconds of C++ HOG2 on the 25 problems of GAME_MAP, and its mean cost (the largest of three seeds).
@@ -36,16 +35,16 @@ SEEDS = (1, 2, 3)
 
 
 def trials(
-    agent: agents.KernelAgent, problems: list[Problem], entry: int, max_moves: int = 10_000_000, clock: bool = False
+    agent: agents.KernelAgent, problems: list[Problem], entry: str, max_moves: int = 10_000_000, clock: bool = False
 ) -> tuple[float, int]:
     """Return the CPU seconds of planning and walking all problems, and one of the meter's totals."""
     results = [trial_seconds(agent, problem, max_moves, clock) for problem in problems]
-    return sum(seconds for seconds, _ in results), sum(int(world.trip.tally[entry]) for _, world in results)
+    return sum(seconds for seconds, _ in results), sum(int(world.trip.tally[entry][0]) for _, world in results)
 
 
 def deep_trials(problems: list[Problem]) -> tuple[float, int]:
     """LRTA*(10) for as many moves as plain Python can make in seconds."""
-    return trials(agents.make("lrta", depth=10), problems[::5], EXPANSIONS, PLAIN_MOVES)
+    return trials(agents.make("lrta", depth=10), problems[::5], "expansions", PLAIN_MOVES)
 
 
 def compiled(source: str, problems: list[Problem]) -> list[Row]:
@@ -67,9 +66,9 @@ def throughput(problems: list[Problem]) -> list[Row]:
     """What the meter counts per second."""
     one, lss = agents.make("lrta", depth=1), agents.make("lss-lrta", lookahead=100)
     (seconds, moves), (timed, _), (searching, expansions) = least(
-        partial(trials, one, problems, MOVES),
-        partial(trials, one, problems, MOVES, clock=True),
-        partial(trials, lss, problems, EXPANSIONS),
+        partial(trials, one, problems, "moves"),
+        partial(trials, one, problems, "moves", clock=True),
+        partial(trials, lss, problems, "expansions"),
     )
     whole, whole_timed = least(*(partial(run_all, one, problems, clock) for clock in (False, True)), repeats=3)
     return [

@@ -7,7 +7,6 @@ so the moves out of its own cell are always known exactly.
 
 import numpy as np
 
-from rt_gym.budget import CHANGED
 from rt_gym.grid import Grid, Terrain, locate, set_free
 from rt_gym.jit import kernel
 
@@ -18,9 +17,10 @@ def notice(terrain, trip, cell, free):
     terrain.known[cell] = 1
     if terrain.free[cell] != free:
         set_free(terrain, cell, free)
-        if trip.meter[CHANGED] < trip.changed.size:
-            trip.changed[trip.meter[CHANGED]] = cell
-            trip.meter[CHANGED] += 1
+        state = trip.state[0]
+        if state.changed < trip.changed.size:
+            trip.changed[state.changed] = cell
+            state.changed += 1
 
 
 @kernel(inline=True)
@@ -33,7 +33,7 @@ def sense(real, terrain, trip, s, vision):
         begin = here + dy * stride
         if begin < stride or begin >= real.size - stride:
             continue
-        reach = vision if terrain.rule[0] == 8 else vision - abs(dy)
+        reach = vision if terrain.rule[0].connectivity == 8 else vision - abs(dy)
         for cell in range(begin + max(x - reach, 0), begin + min(x + reach, stride - 3) + 1):
             if terrain.known[cell] == 0 or terrain.free[cell] != real[cell]:
                 notice(terrain, trip, cell, real[cell])

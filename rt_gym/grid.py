@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rt_gym.cost import DIAGONAL, STRAIGHT, to_float
 from rt_gym.errors import InputError, quoted
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
 
 DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -23,6 +23,10 @@ OPPOSITE = (2, 3, 0, 1, 7, 6, 5, 4)
 MAX_CELLS = 1 << 22  # the cost of every shortest path then stays below cost.INF
 
 Position = tuple[int, int]
+
+# What the heuristic charges per straight and per diagonal step; the connectivity and the index of the corner rule.
+METRIC = record(per_straight=int, per_diagonal=int)
+RULE = record(connectivity=int, corner=int)
 
 
 class Terrain(NamedTuple):
@@ -35,8 +39,8 @@ class Terrain(NamedTuple):
         xy: int32, two entries per cell, its column and row.
         offset: int64[8], what to add to a cell to step in direction ``d``.
         cost: int64[8], exact cost of a step in direction ``d``.
-        metric: int64[2], what the heuristic charges per straight and per diagonal step.
-        rule: int64[2], connectivity and corner rule (index into ``CORNERS``).
+        metric: METRIC[1], what the heuristic charges per step.
+        rule: RULE[1], connectivity and corner rule (index into ``CORNERS``).
     """
 
     mask: NDArray[np.uint8]
@@ -45,8 +49,8 @@ class Terrain(NamedTuple):
     xy: NDArray[np.int32]
     offset: NDArray[np.int64]
     cost: NDArray[np.int64]
-    metric: NDArray[np.int64]
-    rule: NDArray[np.int64]
+    metric: NDArray[np.record]
+    rule: NDArray[np.record]
 
 
 CORNERS = ("strict", "one", "free")
@@ -66,8 +70,8 @@ def exits(terrain, cell):
     west = np.int64(free[cell + offset[2]])
     north = np.int64(free[cell + offset[3]])
     bits = east | south << 1 | west << 2 | north << 3
-    if terrain.rule[0] == 8:
-        needed = 2 - terrain.rule[1]
+    if terrain.rule[0].connectivity == 8:
+        needed = 2 - terrain.rule[0].corner
         if free[cell + offset[4]] != 0 and east + south >= needed:
             bits |= 16
         if free[cell + offset[5]] != 0 and east + north >= needed:
@@ -101,7 +105,7 @@ def set_free(terrain, cell, free):
 def span(metric, dx, dy):
     """Return the distance over so many columns and rows of open ground, at ``metric``'s prices per step."""
     low = min(abs(dx), abs(dy))
-    return (max(abs(dx), abs(dy)) - low) * metric[0] + low * metric[1]
+    return (max(abs(dx), abs(dy)) - low) * metric[0].per_straight + low * metric[0].per_diagonal
 
 
 @kernel(inline=True)
@@ -245,8 +249,8 @@ class Grid:
             xy=xy.ravel(),
             offset=np.array([x + y * width for x, y in STEPS], np.int64),
             cost=np.array([STRAIGHT] * 4 + [step] * 4, np.int64),
-            metric=np.array([STRAIGHT, 2 * STRAIGHT if self.connectivity == 4 else step], np.int64),
-            rule=np.array([self.connectivity, CORNERS.index(self.corner)], np.int64),
+            metric=np.array([(STRAIGHT, 2 * STRAIGHT if self.connectivity == 4 else step)], METRIC),
+            rule=np.array([(self.connectivity, CORNERS.index(self.corner))], RULE),
         )
         fill_masks(terrain, self.stride)
         return terrain

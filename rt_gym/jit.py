@@ -1,44 +1,27 @@
-"""The one decorator of all kernels: compile options, disk cache, and what to do where either is missing.
+"""What kernels are made of: the one decorator, records of scalars, and tuples of arrays behind one argument.
 
-Why not plain ``numba.njit(cache=True)``? Its cache looks at the kernel's own file only. Edit a kernel that is called
-from another file, or the options, and the caller goes on running the old machine code: a search by rules that are no
-longer in the source. It also trips, in every later run, over a cache file that a crash left half written, and refuses
-to import where no folder is writable. So a kernel here is compiled by Numba but kept under a *stamp* of all that its
-machine code depends on: sources, options and versions. Another stamp is a miss, and the old files are overwritten.
-
-What counts as source: the kernel's own file and whatever it imports from ``rt_gym``, ``agents`` and ``training``,
-directly or not. Work on one agent, or on a module without kernels, leaves the compiled kernels of the others alone. A
-kernel in any other file may import anything from anywhere; it is compiled anew in each process.
-
-Reaching into Numba's cache means using names that Numba does not promise to keep. All of them are in this file, and
-where one is gone kernels still run, only uncached (``tests/rt_gym/test_jit.py`` notices).
+Kernels share their state by name. Scalars are the fields of a ``record``, arrays the fields of a NamedTuple. What
+crosses from Python into a kernel crosses as a ``handle``, which costs the same whatever it holds; a batch keeps one row
+per episode in the same tuples and cuts its rows with ``row`` and ``merge``.
 """
 
-import ast
-import hashlib
-import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
 import numpy as np
-from numba import config
+from numba import config, types
 from numba.extending import overload
 
-try:
-    from numba.core.caching import FunctionCache, IndexDataCacheFile
-    from numba.core.options import DefaultOptions
-    from numba.core.serialize import dumps
-except ImportError:  # an object is no cache and knows no option: making the one fails and is caught, asking is harmless
-    FunctionCache = IndexDataCacheFile = DefaultOptions = object
+from rt_gym.kernel_cache import KernelCache, stamp
 
-# The packages are found as neighbours on the disk, not by import: some other `agents` on the path must not count.
-_HOME = Path(__file__).absolute().parent.parent
-_FOLLOWED = ("rt_gym", "agents", "training")
+try:
+    from numba.core.options import DefaultOptions
+except ImportError:  # an object knows no option: asking is harmless
+    DefaultOptions = object
 
 
 def kernel(func: Callable[..., Any] | None = None, *, inline: bool = False, also: Iterable[str | Path] = ()) -> Any:
@@ -63,7 +46,7 @@ def kernel(func: Callable[..., Any] | None = None, *, inline: bool = False, also
     # The cache saves time and nothing else. Whatever keeps it from being made (no writable folder, no source file, a
     # Numba with other insides) must not keep the kernel from running.
     with suppress(Exception):
-        dispatcher._cache = _KernelCache(func, _stamp([func.__code__.co_filename, *also], options))
+        dispatcher._cache = KernelCache(func, stamp([__file__, func.__code__.co_filename, *also], options))
     return dispatcher
 
 
@@ -87,108 +70,67 @@ def _options(inline: bool) -> dict[str, Any]:
     return plain | {name: value for name, value in extra.items() if hasattr(DefaultOptions, name)}
 
 
-def _stamp(files: Iterable[str | Path], options: dict[str, Any]) -> str:
-    """Describe all that the machine code of a kernel in these files depends on, or raise where that is unknown.
+def record(**fields: type[int] | type[float]) -> np.dtype[np.record]:
+    """Return the type of a record whose fields kernels and plain Python read and write by name.
 
-    Two settings of Numba's environment are in it because Numba leaves them out: a run with ``NUMBA_BOUNDSCHECK=1``
-    would otherwise be served code without checks.
+    One is kept as an array of one entry, ``state = memory.state[0]; state.count += 1``: as an argument, a lone record
+    costs three times as much.
+
+    Raises:
+        ValueError: for a name that NumPy's records have a meaning for, such as ``size``: plain Python would read that.
     """
-    versions = numba.__version__, np.__version__, llvmlite.__version__
-    settings = sorted(options.items()), config.OPT, config.BOUNDSCHECK
-    return repr((_closure([__file__, *files]), versions, settings))
+    taken = [name for name in fields if hasattr(np.record, name)]
+    if taken:
+        raise ValueError(f"a record cannot have the fields {', '.join(taken)}")
+    layout = [(name, "i8" if kind is int else "f8") for name, kind in fields.items()]
+    return np.dtype((np.record, np.dtype(layout, align=True)))
 
 
-def _closure(files: Iterable[str | Path]) -> list[tuple[str, str]]:
-    """Return name and hash of these files and of all they import from our packages.
-
-    Names are relative to the common folder: a checkout that was moved keeps its cache. Other people's files raise.
-    """
-    todo, found = [Path(file).absolute() for file in files], {}
-    for file in todo:
-        if file.relative_to(_HOME).parts[0] not in _FOLLOWED:
-            raise ValueError(f"the imports of {file} may lead anywhere")
-    while todo:
-        file = todo.pop()
-        if file not in found:
-            # The time is part of the question: a module edited and reloaded in a running session is read again.
-            found[file], imported = _read(file, file.stat().st_mtime_ns)
-            todo.extend(imported)
-    return sorted(found.values())
+def row(arrays: Any, i: int) -> Any:
+    """Return entry ``i`` of every array in nested tuples; what is None stays None."""
+    if isinstance(arrays, tuple):
+        return type(arrays)(*(row(part, i) for part in arrays))
+    return None if arrays is None else arrays[i]
 
 
-@cache
-def _read(file: Path, _modified: int) -> tuple[tuple[str, str], list[Path]]:
-    """Return name and hash of a source file, and the files of the followed packages that it imports."""
-    source = file.read_bytes()
-    identity = file.relative_to(_HOME).as_posix(), hashlib.sha256(source).hexdigest()
-    return identity, [path for path in _imports(file, source) if path.is_file()]
+def merge(first: Any, second: Any) -> Any:
+    """Return a nested tuple with what ``first`` holds, and what ``second`` holds wherever ``first`` has None."""
+    if first is None:
+        return second
+    if isinstance(first, tuple) and second is not None:
+        return type(first)(*map(merge, first, second))
+    return first
 
 
-def _imports(file: Path, source: bytes) -> Iterator[Path]:
-    """Yield where the imported modules would be; a name imported from a package may be a module or a value in it."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            folder, names = _HOME, [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            folder = file.parents[node.level - 1] if node.level else _HOME
-            stem = node.module or ""
-            names = [stem, *(f"{stem}.{alias.name}".lstrip(".") for alias in node.names)]
-        else:
-            continue
-        for name in names:
-            parts = name.split(".")
-            if folder != _HOME or parts[0] in _FOLLOWED:
-                yield folder.joinpath(*parts[:-1], f"{parts[-1]}.py")
-                yield folder.joinpath(*parts, "__init__.py")
+def write_fields(values: Any, out: Any, k: int) -> None:
+    """Write the fields of a NamedTuple of numbers into ``out``, from entry ``k`` on."""
+    for j, value in enumerate(values):
+        out[k + j] = value
 
 
-class _SealedFile(IndexDataCacheFile):
-    """Numba's pair of files, an index and the data it points to, where the data tell what they are.
-
-    The two are written one after the other. Processes that start together can so leave one's code under the other's
-    index entry: code of older sources, for another signature, or for the processor of another machine on a shared
-    disk. And a power cut can leave a file of the right length full of zeros; running that would be a crash.
-    """
-
-    def save(self, key: Any, data: Any) -> None:
-        content = dumps((self._source_stamp, key, data))
-        super().save(key, (hashlib.sha256(content).digest(), content))
-
-    def load(self, key: Any) -> Any:
-        entry = super().load(key)
-        if entry is None or hashlib.sha256(entry[1]).digest() != entry[0]:
-            return None
-        stamp, owner, data = pickle.loads(entry[1])
-        return data if (stamp, owner) == (self._source_stamp, key) else None
-
-    def _load_index(self) -> Any:
-        try:
-            return super()._load_index()
-        except Exception:  # unpickling garbage can raise anything; an unreadable index is an empty one
-            return {}
+@typed(row)
+def _row(arrays, i):
+    if isinstance(arrays, types.NoneType):
+        return lambda arrays, i: None
+    if isinstance(arrays, types.BaseNamedTuple):
+        parts = ", ".join(f"row(arrays.{name}, i)" for name in arrays.fields)
+        return eval(f"lambda arrays, i: make({parts})", {"row": row, "make": arrays.instance_class})
+    return lambda arrays, i: arrays[i]
 
 
-class _KernelCache(FunctionCache):
-    """Numba's cache of one function, in the folder Numba chooses, under our stamp; its failures are misses."""
+@typed(merge)
+def _merge(first, second):
+    if isinstance(first, types.NoneType):
+        return lambda first, second: second
+    if isinstance(first, types.BaseNamedTuple) and not isinstance(second, types.NoneType):
+        parts = ", ".join(f"merge(first.{name}, second.{name})" for name in first.fields)
+        return eval(f"lambda first, second: make({parts})", {"merge": merge, "make": first.instance_class})
+    return lambda first, second: first
 
-    _cache_file: Any
 
-    def __init__(self, func: Callable[..., Any], stamp: str) -> None:
-        super().__init__(func)
-        # In the place of Numba's stamp, not in the keys of the index: stale entries are then replaced, not collected.
-        both = (self._cache_file._source_stamp, stamp)
-        self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base, both)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except Warning:  # Numba says that it cannot cache this kernel, and someone has made warnings errors
-            raise
-        except Exception:
-            self.disable()
+@typed(write_fields)
+def _write_fields(values, out, k):
+    lines = [f"    out[k + {j}] = values[{j}]" for j in range(len(values))]
+    scope: dict[str, Any] = {}
+    exec("\n".join(["def write(values, out, k):", *lines]), scope)
+    return scope["write"]

@@ -11,37 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.belief import first_belief, notice, renew_belief, sense
-from rt_gym.budget import (
-    AT,
-    BUMPS,
-    CHANGED,
-    COUNT,
-    IDLE,
-    LIMIT,
-    LOGGED,
-    MOVES,
-    OVERRUNS,
-    SHOWN,
-    STAY,
-    STAYS,
-    STRAIGHTS,
-    TOLD,
-    UNLIMITED,
-    VERDICT,
-    Budget,
-    Meter,
-    Trip,
-    close_move,
-    make_trip,
-)
 from rt_gym.cost import to_float
 from rt_gym.errors import BudgetExceeded
 from rt_gym.grid import DIRECTIONS, STEPS, Grid, Position, Terrain, h0
-from rt_gym.jit import kernel
+from rt_gym.handles import handle
+from rt_gym.jit import kernel, record
+from rt_gym.meter import GO, STOP, Budget, Meter, after_overrun, close_meter
 from rt_gym.problem import Problem
+from rt_gym.trip import STAY, Trip, make_trip
 
-# Entries of Truth.state.
-VISION, DUE, HELD = range(3)
+# The vision radius; which change comes next; whether the agent's cell closes when it is left.
+SCHEDULE = record(vision=int, due=int, held=int)
 
 
 class Truth(NamedTuple):
@@ -50,14 +30,28 @@ class Truth(NamedTuple):
     Attributes:
         free: uint8, 1 where the cell is free now.
         when, where, opens: the scheduled changes, ordered by time.
-        state: int64, the vision radius, the next change, and whether the agent's cell closes when it is left.
+        state: SCHEDULE[1], what the agent sees and how far the changes are.
     """
 
     free: NDArray[np.uint8]
     when: NDArray[np.int64]
     where: NDArray[np.int32]
     opens: NDArray[np.uint8]
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
+
+
+def make_truth(problem: Problem) -> Truth:
+    """Return the true map of a problem and its schedule, as they are at time zero."""
+    grid, changes = problem.grid, problem.changes or ()
+    state = np.zeros(1, SCHEDULE)
+    state["vision"] = sight(problem)
+    return Truth(
+        free=grid.terrain.free.copy() if changes else grid.terrain.free,
+        when=np.array([change.time for change in changes], np.int64),
+        where=np.array([grid.cell(change.position) for change in changes], np.int32),
+        opens=np.array([change.free for change in changes], np.uint8),
+        state=state,
+    )
 
 
 def sight(problem: Problem) -> int:
@@ -71,55 +65,61 @@ def sight(problem: Problem) -> int:
 def edit(truth, terrain, trip, cell, free):
     """Change the true map; with a known map the agent hears of it at once."""
     truth.free[cell] = free
-    if truth.state[VISION] < 0:
+    if truth.state[0].vision < 0:
         notice(terrain, trip, cell, free)
 
 
 @kernel(inline=True)
 def observe(truth, terrain, trip, left, s):
     """Let the changes happen that are due, then sense. The agent came from ``left`` and stands on ``s``."""
-    state = truth.state
-    if state[HELD] != 0 and left != s:
-        state[HELD] = 0
+    state = truth.state[0]
+    if state.held != 0 and left != s:
+        state.held = 0
         edit(truth, terrain, trip, left, np.uint8(0))
-    while state[DUE] < truth.when.size and truth.when[state[DUE]] <= trip.tally[MOVES]:
-        k = state[DUE]
-        state[DUE] += 1
+    while state.due < truth.when.size and truth.when[state.due] <= trip.tally[0].moves:
+        k = state.due
+        state.due += 1
         if truth.where[k] == s:
-            state[HELD] = 1 - truth.opens[k]
+            state.held = 1 - truth.opens[k]
         else:
             edit(truth, terrain, trip, np.int64(truth.where[k]), truth.opens[k])
-    if state[VISION] > 0:
-        sense(truth.free, terrain, trip, s, state[VISION])
+    if state.vision > 0:
+        sense(truth.free, terrain, trip, s, state.vision)
 
 
 @kernel(inline=True)
 def walk(truth, terrain, trip, s, d):
     """Move one step in direction ``d``, or stand still, and return the new cell."""
-    tally = trip.tally
-    close_move(trip)
+    tally = trip.tally[0]
+    close_meter(trip)
     u = s
     if d < 0:
-        tally[STAYS] += 1
-        tally[STRAIGHTS] += 1
+        tally.stays += 1
+        tally.straights += 1
     elif terrain.mask[s] >> d & 1 == 0:
-        tally[BUMPS] += 1
-        tally[STRAIGHTS] += 1
+        tally.bumps += 1
+        tally.straights += 1
     else:
         u = s + terrain.offset[d]
-        tally[STRAIGHTS + np.int64(d >= 4)] += 1
-    if tally[MOVES] < trip.path.size:
-        trip.path[tally[MOVES]] = u
-    if truth.state[VISION] != 0:
+        diagonal = np.int64(d >= 4)
+        tally.straights += 1 - diagonal
+        tally.diagonals += diagonal
+    if tally.moves < trip.path.size:
+        trip.path[tally.moves] = u
+    if truth.state[0].vision != 0:
         observe(truth, terrain, trip, s, u)
     return u
 
 
 @kernel
-def advance(truth, terrain, trip, d):
-    """Move the agent from where it stands: one step of an environment."""
-    trip.meter[VERDICT] = 0
-    trip.meter[AT] = walk(truth, terrain, trip, trip.meter[AT], d)
+def step_world(world, d):
+    """Make one move of the agent, or lose it to an overrun; return GO, IDLE or STOP."""
+    truth, terrain, trip = world.truth, world.terrain, world.trip
+    state, fate = trip.state[0], after_overrun(trip)
+    if fate != STOP:
+        state.verdict = 0
+        state.at = walk(truth, terrain, trip, state.at, d if fate == GO else np.int64(STAY))
+    return fate
 
 
 class View:
@@ -165,24 +165,30 @@ class View:
     @property
     def position(self) -> Position:
         """Where the agent stands."""
-        return self.position_of(int(self.trip.meter[AT]))
+        return self.position_of(self.cell_now)
+
+    @property
+    def cell_now(self) -> int:
+        """The flat index of where the agent stands."""
+        return int(self.trip.state["at"][0])
 
     @property
     def moves(self) -> int:
         """How many moves have been made."""
-        return int(self.trip.tally[MOVES])
+        return int(self.trip.tally["moves"][0])
 
-    @property
-    def changed(self) -> list[Position]:
-        """The cells whose believed state has changed since this was last asked for."""
-        begin, end = int(self.trip.meter[TOLD]), int(self.trip.meter[CHANGED])
-        self.trip.meter[TOLD] = end
+    def take_changes(self) -> list[Position]:
+        """Return the cells whose believed state has changed since this was last called."""
+        state = self.trip.state[0]
+        begin, end = int(state.told), int(state.changed)
+        state.told = end
         return [self.position_of(int(cell)) for cell in self.trip.changed[begin:end]]
 
     @property
     def expanded(self) -> NDArray[np.int32]:
         """The cells expanded for the current move or, before that begins, for the last; where the world keeps a log."""
-        return self.trip.log[: self.trip.meter[LOGGED] or self.trip.meter[SHOWN]]
+        meter = self.trip.meter[0]
+        return self.trip.log[: meter.logged or meter.shown]
 
     def neighbours(self, position: Position) -> list[tuple[int, Position, float]]:
         """Return the moves believed legal, each with its action, where it leads and its cost. One scan."""
@@ -240,61 +246,50 @@ class World:
         clock: bool = False,
     ) -> None:
         self.problem, self.budget = problem, Budget.of(budget)
-        grid = problem.grid
-        changes = problem.changes or ()
-        self.terrain = first_belief(grid, problem.vision, bool(changes))
-        self.trip = make_trip(grid.terrain.free.size, max_moves + 1, log, len(changes), clock)
-        self._truth = self._make_truth()
-        self.view = View(problem, self.terrain, self.trip)
-        self.begin_trial()
+        cells, changes = problem.grid.terrain.free.size, problem.changes or ()
+        self.terrain = first_belief(problem.grid, problem.vision, bool(changes))
+        self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock)
+        self._set_up(problem)
 
     def restart(self, problem: Problem) -> None:
         """Begin another problem on the same map, in the same arrays, with nothing known or remembered."""
         own = None if self.terrain is self.problem.grid.terrain else self.terrain
-        self.problem = problem
-        self._truth = self._make_truth()
         self.terrain = renew_belief(own, problem.grid, problem.vision, bool(problem.changes))
         room = self.terrain.free.size + len(problem.changes or ())
         if self.trip.changed.size < room:
             self.trip = self.trip._replace(changed=np.empty(room, np.int32))
-        self.view = View(problem, self.terrain, self.trip)
-        self.begin_trial()
+        self._set_up(problem)
 
-    def _make_truth(self) -> Truth:
-        grid, changes = self.problem.grid, self.problem.changes or ()
-        return Truth(
-            free=grid.terrain.free.copy() if changes else grid.terrain.free,
-            when=np.array([change.time for change in changes], np.int64),
-            where=np.array([grid.cell(change.position) for change in changes], np.int32),
-            opens=np.array([change.free for change in changes], np.uint8),
-            state=np.zeros(3, np.int64),
-        )
+    def _set_up(self, problem: Problem) -> None:
+        self.problem, self.truth = problem, make_truth(problem)
+        self.view = View(problem, self.terrain, self.trip)
+        self._handle = handle(truth=self.truth, terrain=self.terrain, trip=self.trip)
+        self.begin_trial()
 
     def begin_trial(self) -> None:
         """Put the agent back to the start at time zero. The true map is as it was; what was believed stays believed."""
-        problem, truth, trip = self.problem, self._truth, self.trip
+        problem, truth, trip = self.problem, self.truth, self.trip
         if problem.changes:
             truth.free[:] = problem.grid.terrain.free
-        truth.state[:] = sight(problem), 0, 0
-        trip.meter[:] = trip.tally[:] = trip.clock[:] = 0
-        trip.meter[COUNT] = self.budget.count == "scans"
-        trip.meter[LIMIT] = UNLIMITED if self.budget.limit is None else self.budget.limit
-        trip.meter[IDLE] = self.budget.on_overrun == "idle"
-        trip.meter[AT] = start = problem.grid.cell(problem.start)
+        truth.state[0] = sight(problem), 0, 0
+        trip.meter[:] = self.budget.meter()
+        trip.tally[:] = trip.state[:] = 0
+        trip.clock.bins[:] = trip.clock.times[:] = 0
+        trip.state["at"] = start = problem.grid.cell(problem.start)
         trip.path[0] = start
         self._resync(start)
 
     def _resync(self, start: int) -> None:
         if self.problem.vision is None and self.problem.changes:
-            for cell in np.flatnonzero(self.terrain.free != self._truth.free):
-                notice(self.terrain, self.trip, int(cell), self._truth.free[cell])
-        if self._truth.state[VISION] != 0:
-            observe(self._truth, self.terrain, self.trip, start, start)
+            for cell in np.flatnonzero(self.terrain.free != self.truth.free):
+                notice(self.terrain, self.trip, int(cell), self.truth.free[cell])
+        if self.truth.state[0].vision != 0:
+            observe(self.truth, self.terrain, self.trip, start, start)
 
     @property
     def done(self) -> bool:
         """Whether the agent stands on the goal."""
-        return int(self.trip.meter[AT]) == self.view.goal_cell
+        return self.view.cell_now == self.view.goal_cell
 
     def step(self, direction: int) -> bool:
         """Make one move, or none with STAY; return False, without a move, if an overrun ends the episode.
@@ -302,21 +297,12 @@ class World:
         Raises:
             BudgetExceeded: after an overrun, where the budget says so.
         """
-        if self.view.meter.overrun:
-            self.trip.tally[OVERRUNS] += 1
-            if self.budget.on_overrun == "raise":
-                raise BudgetExceeded(f"move {self.view.moves + 1} {self.excess}")
-            if self.budget.on_overrun == "truncate":
-                return False
-            direction = STAY
-        advance(self._truth, self.terrain, self.trip, direction)
-        return True
+        fate = step_world(self._handle, direction)
+        if fate == STOP and self.budget.on_overrun == "raise":
+            raise BudgetExceeded(f"move {self.view.moves + 1} {self.excess}")
+        return bool(fate != STOP)
 
     @property
     def excess(self) -> str:
         """How to say that a move could not be made within its budget."""
         return f"needs more than its budget of {self.budget.limit} {self.budget.count}"
-
-    def run_kernel(self, kernel_run: Any, memory: Any, max_moves: int) -> int:
-        """Run a whole trial inside a bound kernel (see ``agents.base``) and return why it ended."""
-        return int(kernel_run(self._truth, self.terrain, self.trip, memory, self.view.goal_cell, max_moves))

@@ -16,8 +16,8 @@ from rt_gym.envs.path import RTPathEnv
 from rt_gym.envs.path_vector import RTPathVectorEnv
 from rt_gym.envs.settings import PathSettings, Settings
 from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.situation import LAYERS, SITUATION
-from rt_gym.thoughts import THOUGHTS
+from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.thinking import THOUGHTS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]

@@ -26,9 +26,9 @@ from agents.oracle_lrta import OracleLRTA
 from agents.policy import Policy
 from rt_gym import Grid, InputError
 from rt_gym.errors import whole
+from rt_gym.features.decision import SITUATION
 from rt_gym.files import PathLike, atomic_write, read_bytes, shown
 from rt_gym.search.distance import exact_distances
-from rt_gym.situation import SITUATION
 from training.compare import Course, Task, Workers
 from training.compare.courses import make_problem
 from training.compare.sources import source_stamp

@@ -11,10 +11,10 @@ from agents.policy import LEAF, Forest, Policy, join_trees
 from rt_gym import InputError
 from rt_gym.cost import STRAIGHT
 from rt_gym.errors import quoted
-from rt_gym.features import FEATURES
+from rt_gym.features.decision import LAYERS, SITUATION, write_layers
+from rt_gym.features.history import FEATURES
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import make_ladder, step_up
-from rt_gym.situation import LAYERS, SITUATION, write_layers
 from training.collect import Samples
 from training.labels import TIES, agreement, label_by
 
@@ -139,7 +139,8 @@ def by_layers(samples: Samples, recipe: Recipe) -> tuple[NDArray[np.float32], ND
 def fill_layers(ladder, action, rise, work, out):
     """Climb the ladders of all samples again and write what a controller would have seen after each layer."""
     for i in range(action.shape[0]):
-        ladder.state[:] = 0
+        state = ladder.state[0]
+        state.depth = state.flat_layers = state.steady_layers = 0
         ladder.value[0] = 0
         ladder.work[0] = 0
         for d in range(action.shape[1]):

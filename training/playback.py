@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from agents import Agent
 from agents.base import Decision
 from rt_gym import Budget, Problem, World
-from rt_gym.budget import DIAGONALS, STRAIGHTS
 from rt_gym.cost import to_float
 from rt_gym.grid import Position
 from rt_gym.render import Scene
@@ -93,12 +92,12 @@ class Playback:
         return "overrun" if overrun else None
 
     def _moment(self, action: int | None = None, outcome: str | None = None) -> Moment:
-        view, tally = self.world.view, self.world.trip.tally
+        view, tally = self.world.view, self.world.trip.tally[0]
         explain = getattr(self.agent, "explain", None)
         return Moment(
             moves=view.moves,
             position=view.position,
-            cost=int(tally[STRAIGHTS]) + int(tally[DIAGONALS]) * to_float(int(view.terrain.cost[-1])),
+            cost=int(tally.straights) + int(tally.diagonals) * to_float(int(view.terrain.cost[-1])),
             action=action,
             decision=explain() if explain and action is not None else None,
             expansions=view.meter.expansions,

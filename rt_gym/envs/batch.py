@@ -13,16 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import AT, LIMIT, MOVES, OVERRUNS, STAY, UNLIMITED, Trip
 from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, step_episode, write_numbers
 from rt_gym.envs.move import BLOCKED, TERMINATED, TRUNCATED, Terms, judge
 from rt_gym.envs.own_maps import Ground, lay_out, own_terrain, own_truth
 from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.stack import NEXT_STEP, SAME_STEP, Maps, Problems, Results, choose, close_step
 from rt_gym.envs.window import Sheets, make_sheet, write_window
-from rt_gym.features import RAISED, Track, begin_track, follow
+from rt_gym.features.history import Track, begin_track, follow
 from rt_gym.grid import Terrain, target
 from rt_gym.jit import kernel
+from rt_gym.meter import UNLIMITED
+from rt_gym.trip import STAY, Trip
 from rt_gym.world import observe, sight
 
 
@@ -113,8 +114,8 @@ def take_up(episodes, desk, lane, i):
 @kernel(inline=True)
 def put_back(episodes, trip, i):
     """Keep what has changed."""
-    episodes.at[i] = trip.meter[AT]
-    episodes.moves[i] = trip.tally[MOVES]
+    episodes.at[i] = trip.state[0].at
+    episodes.moves[i] = trip.tally[0].moves
 
 
 @kernel(inline=True)
@@ -138,7 +139,7 @@ def start(maps, ground, cover, problems, own, episodes, desk, lane, i):
     if own is not None:
         lay_out(maps, ground, problems, own, p, i)
         terrain, trip = own_terrain(maps, own, m, i), take_up(episodes, desk, lane, i)
-        observe(own_truth(maps, problems, own, p, i), terrain, trip, trip.meter[AT], trip.meter[AT])
+        observe(own_truth(maps, problems, own, p, i), terrain, trip, trip.state[0].at, trip.state[0].at)
     begin_track(track_of(episodes, i), problems.start[p])
 
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import Trip
 from rt_gym.cost import to_floats
 from rt_gym.envs.depth_episode import Mind, begin_control, enlarged, make_mind, step_control
 from rt_gym.envs.depth_settings import DeepenSettings, DepthGoalSettings, DepthSettings
@@ -18,13 +17,14 @@ from rt_gym.envs.move import FULL, MOVED, Terms
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.errors import InputError, quoted
-from rt_gym.features import Track
+from rt_gym.features.decision import Situation
+from rt_gym.features.history import Track
 from rt_gym.grid import Terrain, fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import Ladder
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.values import learned_towards, table_of
-from rt_gym.situation import Situation
+from rt_gym.trip import Trip
 from rt_gym.world import Truth, World
 
 

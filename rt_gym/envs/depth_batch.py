@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import AT, COUNT, IDLE, LIMIT, OVERRUNS, UNLIMITED, Budget, Trip
 from rt_gym.envs.depth_episode import DEEPEN, LAYERED, Mind, asked, begin_control, step_control, write_row
 from rt_gym.envs.guide import Guides, guide_of
 from rt_gym.envs.prefetch import prefetch_ball
 from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
-from rt_gym.features import Track
+from rt_gym.features.decision import Situation
+from rt_gym.features.history import Track
 from rt_gym.jit import kernel
+from rt_gym.meter import UNLIMITED, Budget
 from rt_gym.search.deepening import Ladder
-from rt_gym.search.space import BEST, CLOSED, SIZE, STAMP, Space, forget
+from rt_gym.search.space import Space, forget
 from rt_gym.search.values import entry_of, table_of
-from rt_gym.situation import Situation
+from rt_gym.trip import Trip
 from rt_gym.world import Truth
 
 
@@ -81,11 +82,11 @@ def mind_of(minds, layered, lane, i):
 @kernel(inline=True)
 def seat_again(space):
     """Go on with a search after others have used ``space.seat``."""
-    size, closed, best = space.state[SIZE], space.state[CLOSED], space.state[BEST]
+    size, closed, best = space.state[0].slots, space.state[0].closed, space.state[0].best
     base = forget(space)
     for u in range(size):
         space.seat[space.cell[u]] = base + u
-    space.state[SIZE], space.state[CLOSED], space.state[BEST] = size, closed, best
+    space.state[0].slots, space.state[0].closed, space.state[0].best = size, closed, best
 
 
 @kernel(inline=True)
@@ -105,12 +106,12 @@ def start(maps, problems, episodes, terms, lane, i, out):
     trip, mind = trip_of(episodes.trips, i), mind_of(episodes.minds, terms.size[LAYERED] != 0, lane, i)
     for k in range(trip.meter.size):
         trip.meter[k] = episodes.meter[k]
-    trip.meter[AT] = problems.start[p]
+    trip.state[0].at = problems.start[p]
     trip.tally[:] = 0
-    mind.space.state[STAMP] = episodes.stamps[lane]
+    mind.space.state[0].stamp = episodes.stamps[lane]
     terrain, guide = cut_out(maps, problems.map[p]), guide_of(episodes.guides, p)
     begin_control(terrain, trip, mind, guide, terms, problems.goal[p], out[i])
-    episodes.stamps[lane] = mind.space.state[STAMP]
+    episodes.stamps[lane] = mind.space.state[0].stamp
 
 
 @kernel
@@ -137,14 +138,14 @@ def step_range(maps, problems, episodes, terms, truth, results, report, actions,
         else:
             p = episodes.problem[i]
             trip, mind = trip_of(episodes.trips, i), mind_of(episodes.minds, layered, lane, i)
-            mind.space.state[STAMP] = episodes.stamps[lane]
+            mind.space.state[0].stamp = episodes.stamps[lane]
             if layered and actions[i] == DEEPEN:
                 seat_again(mind.space)
             reward, flags, depth, expansions, scans = step_control(
                 truth, cut_out(maps, problems.map[p]), trip, mind, guide_of(episodes.guides, p),
                 terms, problems.goal[p], actions[i], problems.unit[p], out[i],
             )  # fmt: skip
-            episodes.stamps[lane] = mind.space.state[STAMP]
+            episodes.stamps[lane] = mind.space.state[0].stamp
         report[FLAGS, i], report[DEPTHS, i], report[EXPANDED, i], report[SCANNED, i] = flags, depth, expansions, scans
         if close_step(results, episodes.over, mode, i, reward, flags):
             start(maps, problems, episodes, terms, lane, i, out)

@@ -10,34 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import (
-    AT,
-    COUNT,
-    CUT,
-    EXPANSIONS,
-    LIMIT,
-    NO_PATH,
-    RAISES,
-    SCANS,
-    STAY,
-    VERDICT,
-    adopt,
-    must_plan,
-    take,
-)
 from rt_gym.envs.depth_settings import DepthSettings
 from rt_gym.envs.guide import AHEAD, PURSUED, SUBGOAL, subgoal_at, write_subgoal
 from rt_gym.envs.move import FULL, MOVED, PRICE, gained, make_move
-from rt_gym.features import RAISED, Track, write_features
-from rt_gym.grid import locate
-from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED, DEPTH, STEADY, Ladder, begin_climb, climb, commit
-from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.space import BEST, NONE, Space
-from rt_gym.search.values import FRESH, PLACES, TAKEN, GoalValues, Learned, forget_values, value_at
-from rt_gym.situation import (
-    PAID,
-    TURN,
+from rt_gym.features.decision import (
     Situation,
     begin_situation,
     note_decision,
@@ -46,6 +22,14 @@ from rt_gym.situation import (
     write_layers,
     write_situation,
 )
+from rt_gym.features.history import Track, write_features
+from rt_gym.grid import locate
+from rt_gym.jit import kernel
+from rt_gym.search.deepening import CLIMBED, Ladder, begin_climb, climb, commit
+from rt_gym.search.lookahead import general_lrta
+from rt_gym.search.space import NONE, Space
+from rt_gym.search.values import FRESH, GoalValues, Learned, forget_values, value_at
+from rt_gym.trip import CUT, NO_PATH, STAY, adopt, must_plan, take
 
 # Entries of Terms.size after MAX_MOVES.
 RICH, LAYERED, D_MAX = 1, 2, 3
@@ -77,7 +61,7 @@ class Mind(NamedTuple):
 def begin_control(terrain, trip, mind, guide, terms, t, out):
     """Begin an episode in a world that has been set up, and write its first observation."""
     forget_values(mind.learned)
-    begin_situation(mind.situation, trip.meter[AT])
+    begin_situation(mind.situation, trip.state[0].at)
     mind.bill[:] = 0
     mind.aim[:] = NONE
     arrive(terrain, trip, mind, guide, terms, t, out)
@@ -97,10 +81,10 @@ def step_control(truth, terrain, trip, mind, guide, terms, t, action, unit, out)
     meter, ladder, depth = trip.meter, mind.ladder, np.int64(0)
     s = meter[AT]
     free = meter[VERDICT] == 0 and s != t
-    deepens = free and terms.size[LAYERED] != 0 and action == DEEPEN and ladder.state[DEPTH] < terms.size[D_MAX]
+    deepens = free and terms.size[LAYERED] != 0 and action == DEEPEN and ladder.state[0].depth < terms.size[D_MAX]
     if deepens:
         open_layer(terrain, trip, mind, t)
-        depth = ladder.state[DEPTH]
+        depth = ladder.state[0].depth
     elif free:
         depth = decide(terrain, trip, mind, terms, s, t, action)
     if deepens and meter[VERDICT] == 0:
@@ -109,9 +93,9 @@ def step_control(truth, terrain, trip, mind, guide, terms, t, action, unit, out)
     else:
         reward, flags = make_move(truth, terrain, trip, terms, t, max(take(trip), np.int64(STAY)))
         if flags & MOVED:
-            note_step(mind.situation, terrain, s, meter[AT], trip.tally[RAISES])
+            note_step(mind.situation, terrain, s, meter[AT], trip.tally[0].raises)
         arrive(terrain, trip, mind, guide, terms, t, out)
-    if 2 * mind.learned.state[TAKEN] >= mind.learned.cells.size:
+    if 2 * mind.learned.state[0].taken >= mind.learned.cells.size:
         flags |= FULL
     expansions, scans = reported(trip, mind.bill, EXPANSIONS), reported(trip, mind.bill, SCANS)
     count = expansions if meter[COUNT] == EXPANSIONS else scans
@@ -123,18 +107,18 @@ def decide(terrain, trip, mind, terms, s, t, action):
     """Plan one move, by a search of the depth that is asked for or by the layers that are open; return the depth."""
     situation, ladder = mind.situation, mind.ladder
     if terms.size[LAYERED] != 0:
-        depth = ladder.state[DEPTH]
+        depth = ladder.state[0].depth
         adopt(trip, commit(terrain, trip, ladder, mind.learned, s, t))
         note_decision(situation, depth, ladder.work[depth], ladder.value[depth] - ladder.value[0])
         return depth
     if not must_plan(terrain, trip, s):  # a plan that came too late for the last move is left for this one
         return np.int64(0)
-    before, (depth, goal) = trip.meter[EXPANSIONS], asked(mind, terms, t, action)
+    before, (depth, goal) = trip.meter[0].expansions, asked(mind, terms, t, action)
     result, rise = search(terrain, trip, mind, s, goal, depth)
     if result == NO_PATH and goal != t:  # a subgoal that cannot be reached is given up, at little more expense
         result, rise = search(terrain, trip, mind, s, t, np.int64(1))
     adopt(trip, result)
-    note_decision(situation, depth, trip.meter[EXPANSIONS] - before, rise)
+    note_decision(situation, depth, trip.meter[0].expansions - before, rise)
     return depth
 
 
@@ -170,7 +154,7 @@ def open_layer(terrain, trip, mind, t):
 @kernel(inline=True)
 def arrive(terrain, trip, mind, guide, terms, t, out):
     """Look around where the agent stands now, open the first layer if there are layers, and write the observation."""
-    s, inputs = trip.meter[AT], mind.inputs
+    s, inputs = trip.state[0].at, mind.inputs
     if terms.size[RICH] != 0:
         write_situation(mind.situation, terrain, trip, mind.learned, s, t, inputs)
     else:

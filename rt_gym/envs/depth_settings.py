@@ -13,10 +13,10 @@ from rt_gym.envs.guide import NO_GUIDE, SUBGOAL, Guide
 from rt_gym.envs.move import Terms
 from rt_gym.envs.settings import Settings, one_of
 from rt_gym.errors import whole
-from rt_gym.features import FEATURES
+from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.history import FEATURES
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
-from rt_gym.situation import LAYERS, SITUATION
 
 MAX_DEPTH = 100
 LARGEST = 22.0  # the logarithm of what a billion moves can cost is below this

@@ -6,11 +6,11 @@ longest side of any map of the environment, so that several maps share one space
 
 import numpy as np
 
-from rt_gym.budget import AT, COUNT, LIMIT, RAISES, UNLIMITED
 from rt_gym.envs.move import MOVED, PRICE, make_move
-from rt_gym.features import FEATURES, PAST, features_of, follow
+from rt_gym.features.history import FEATURES, features_of, follow
 from rt_gym.grid import locate
 from rt_gym.jit import kernel
+from rt_gym.meter import UNLIMITED
 
 # Where the parts of an observation begin; the window fills the rest.
 GOAL, POSITION, HISTORY, BUDGET, WINDOW = 0, 2, 4, 4 + len(FEATURES), 5 + len(FEATURES)
@@ -38,7 +38,7 @@ def write_numbers(terrain, home, track, terms, s, t, left, out):
     """
     x, y = locate(terrain, s - home)
     goal_x, goal_y = locate(terrain, t - home)
-    past_x, past_y = locate(terrain, track.state[PAST] - home)
+    past_x, past_y = locate(terrain, track.state[0].past - home)
     scale, per_step = terms.scale[PER_SIDE], terms.scale[PER_STEP]
     goal_distance, trip_distance, revisits, updates = features_of(
         track, terrain.metric, x, y, goal_x, goal_y, past_x, past_y
@@ -69,5 +69,5 @@ def step_episode(truth, terrain, trip, track, terms, t, d, unit):
     left = np.float32(1) if meter[LIMIT] == UNLIMITED else np.float32(max(1.0 - used / meter[LIMIT], 0.0))
     reward, flags = make_move(truth, terrain, trip, terms, t, d)
     if flags & MOVED:
-        follow(track, meter[AT], trip.tally[RAISES])
+        follow(track, meter[AT], trip.tally[0].raises)
     return (reward - terms.reward[PRICE] * used) * unit, flags, left

@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import AT, COUNT, IDLE, LIMIT, MOVES, OVERRUN, OVERRUNS, STAY, STUCK, VERDICT
 from rt_gym.cost import STRAIGHT
 from rt_gym.grid import h0
 from rt_gym.jit import kernel
+from rt_gym.meter import OVERRUN, STUCK
+from rt_gym.trip import STAY
 from rt_gym.world import walk
 
 # Bits of what a step reports.

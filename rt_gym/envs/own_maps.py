@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rt_gym.envs.stack import cut_out
 from rt_gym.grid import Grid, Terrain
 from rt_gym.jit import kernel
-from rt_gym.world import VISION, Truth
+from rt_gym.world import Truth
 
 
 class OwnMaps(NamedTuple):

@@ -5,22 +5,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import AT, EXPANSIONS, SCANS, STAY, Trip
 from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, step_episode, write_numbers
 from rt_gym.envs.move import BLOCKED, Terms
 from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.window import write_cells
-from rt_gym.features import Track, begin_track, make_track
+from rt_gym.features.history import Track, begin_track, make_track
 from rt_gym.grid import Terrain
 from rt_gym.jit import kernel
+from rt_gym.trip import STAY, Trip
 from rt_gym.world import Truth, World
 
 
 @kernel(inline=True)
 def write_observation(terrain, trip, track, terms, t, left, out):
     """Write the observation of the current state."""
-    s = trip.meter[AT]
+    s = trip.state[0].at
     x, y = write_numbers(terrain, np.int64(0), track, terms, s, t, left, out)
     write_cells(terrain, x, y, terms.size[RADIUS], terms.size[PLANES], out[WINDOW:])
 
@@ -28,7 +28,7 @@ def write_observation(terrain, trip, track, terms, t, left, out):
 @kernel
 def reset_kernel(terrain, trip, track, terms, t, out):
     """Begin an episode in a world that has been set up."""
-    begin_track(track, trip.meter[AT])
+    begin_track(track, trip.state[0].at)
     write_observation(terrain, trip, track, terms, t, np.float32(1), out)
 
 
@@ -80,5 +80,5 @@ class RTPathEnv(GridEnv):
     def action_masks(self) -> NDArray[np.int8]:
         """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
         view = self.view
-        masks: NDArray[np.int8] = self._masks[view.terrain.mask[view.trip.meter[AT]]]
+        masks: NDArray[np.int8] = self._masks[view.terrain.mask[view.trip.state[0].at]]
         return masks.copy()

@@ -12,7 +12,7 @@ from rt_gym.envs.settings import PathSettings
 from rt_gym.envs.stack import Results, stack_maps, tabulate_problems
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError
-from rt_gym.features import CELL
+from rt_gym.features.history import CELL
 
 
 class RTPathVectorEnv(GridVectorEnv):

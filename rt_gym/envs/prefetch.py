@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rt_gym.jit import kernel
-from rt_gym.search.values import PLACES, home_of
+from rt_gym.search.values import home_of
 
 if config.DISABLE_JIT:
 
@@ -41,7 +41,7 @@ def prefetch_ball(mask, seat, learned, stride, s, entry, depth):
 
     ``entry`` is that of ``s`` in the table of values; those of other cells are as far from it as the cells are.
     """
-    last = learned.state[PLACES] - 1
+    last = learned.state[0].places - 1
     for dy in range(-depth, depth + 1):
         first = s + dy * stride - depth
         prefetch(mask, first)

@@ -10,12 +10,12 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import OVERRUN, VERDICT, Budget
 from rt_gym.envs.move import LOST, OVERRAN, TERMINATED, TRUNCATED
 from rt_gym.envs.settings import Settings
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.meter import OVERRUN, Budget
 from rt_gym.problem import Problem
 from rt_gym.search.space import draw
 from rt_gym.world import View, World
@@ -174,7 +174,7 @@ class GridEnv(gym.Env[Any, Any], ABC):
         chosen = self._whole(action)
         late = self.budget.seconds is not None and time.perf_counter() - self._returned > self.budget.seconds
         if late:
-            self._world.trip.meter[VERDICT] = OVERRUN
+            self._world.trip.state[0].verdict = OVERRUN
         out = np.empty(self.settings.size, np.float32)
         reward, flags, info = self._advance(chosen, out)
         if flags & OVERRAN and self.budget.on_overrun == "raise":

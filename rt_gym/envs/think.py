@@ -5,17 +5,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import Trip
 from rt_gym.cost import to_floats
 from rt_gym.envs.move import Terms
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.think_episode import ACT, THINK, THINKS, begin_thinking, make_mind, possible, step_thinking
 from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.features import Track
+from rt_gym.features.history import Track
+from rt_gym.features.thinking import Mind
 from rt_gym.grid import Terrain, fill_h0
 from rt_gym.jit import kernel
-from rt_gym.search.space import OPEN, SIZE, Space
-from rt_gym.thoughts import FOUND, Mind
+from rt_gym.search.space import OPEN, Space
+from rt_gym.trip import Trip
 from rt_gym.world import Truth, World
 
 
@@ -84,7 +84,7 @@ class RTThinkEnv(GridEnv):
     def _layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn: how much was learned, and all that the last search has expanded so far."""
         view, space = self.view, self._mind.space
-        count = space.state[SIZE]
+        count = space.state[0].slots
         first = np.empty(view.terrain.free.size, np.int64)
         fill_h0(view.terrain, view.goal_cell, first)
         risen = to_floats(self._mind.h[: first.size]) - to_floats(first)

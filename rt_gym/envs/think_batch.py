@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import AT, Trip
 from rt_gym.envs.depth_batch import make_trips
 from rt_gym.envs.own_maps import OwnMaps, lay_out, make_own_maps, own_terrain, own_truth
 from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
 from rt_gym.envs.think_episode import begin_thinking, make_mind, observe_thoughts, possible, step_thinking
 from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.features import Track
+from rt_gym.features.history import Track
+from rt_gym.features.thinking import Mind
 from rt_gym.jit import kernel
 from rt_gym.search.space import Space
-from rt_gym.thoughts import FOUND, Mind
+from rt_gym.trip import Trip
 from rt_gym.world import Truth, observe, sight
 
 
@@ -92,13 +92,13 @@ def start(maps, ground, problems, episodes, lane, i, out):
     trip, mind = trip_of(episodes.trips, lane, i), mind_of(episodes.minds, lane, i)
     for k in range(trip.meter.size):
         trip.meter[k] = episodes.meter[k]
-    trip.meter[AT] = problems.start[p]
+    trip.state[0].at = problems.start[p]
     trip.tally[:] = 0
     if episodes.own.mask.shape[1] > 0:
         lay_out(maps, ground, problems, episodes.own, p, i)
     terrain = terrain_of(maps, problems, episodes, i)
     if episodes.own.mask.shape[1] > 0:
-        observe(own_truth(maps, problems, episodes.own, p, i), terrain, trip, trip.meter[AT], trip.meter[AT])
+        observe(own_truth(maps, problems, episodes.own, p, i), terrain, trip, trip.state[0].at, trip.state[0].at)
     begin_thinking(terrain, trip, mind, problems.goal[p], out[i])
 
 

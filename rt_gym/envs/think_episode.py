@@ -24,34 +24,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import (
-    AT,
-    CHANGED,
-    CHECKED,
-    COUNT,
-    EXPANSIONS,
-    NEXT,
-    NO_PATH,
-    PLANNED,
-    RAISES,
-    SCANS,
-    STAY,
-    TOLD,
-    VERDICT,
-    adopt,
-    still_legal,
-    take,
-)
 from rt_gym.envs.move import MOVED, PRICE, make_move
 from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.features import RAISED, Track, begin_track, follow
+from rt_gym.features.decision import squash
+from rt_gym.features.history import Track, begin_track, follow
+from rt_gym.features.thinking import Mind, local_of, write_thoughts
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.local import begin_search, frontier_update, resume_search
-from rt_gym.search.space import BEST, NONE, SIZE, Space, outdated, trace
-from rt_gym.situation import squash
-from rt_gym.thoughts import BEFORE, FOUND, SEARCHING, SLICES, SORTED, THOUGHT, Mind, local_of, write_thoughts
-from rt_gym.world import VISION
+from rt_gym.search.space import NONE, Space, outdated, trace
+from rt_gym.trip import NO_PATH, STAY, adopt, still_legal, take
 
 SLICE = 1  # the entry of Terms.size after MAX_MOVES
 
@@ -63,9 +45,9 @@ THINKS = 128  # the bit after those of ``make_move``: the step was a slice of th
 def begin_thinking(terrain, trip, mind, t, out):
     """Begin an episode in a world that has been set up, and write its first observation."""
     fill_h0(terrain, t, mind.h[: terrain.mask.size])
-    begin_track(mind.track, trip.meter[AT])
-    mind.state[:] = mind.space.state[SIZE] = 0
-    trip.meter[CHANGED] = trip.meter[CHECKED] = trip.meter[TOLD] = 0
+    begin_track(mind.track, trip.state[0].at)
+    mind.state[:] = mind.space.state[0].slots = 0
+    trip.state[0].changed = trip.state[0].checked = trip.state[0].told = 0
     observe_thoughts(terrain, trip, mind, t, out)
 
 
@@ -89,7 +71,7 @@ def step_thinking(truth, terrain, trip, mind, terms, t, action, unit, out):
     expansions, scans, count = meter[EXPANSIONS], meter[SCANS], meter[meter[COUNT]]
     reward, flags = make_move(truth, terrain, trip, terms, t, d)
     if flags & MOVED and d >= 0:
-        follow(mind.track, meter[AT], trip.tally[RAISES])
+        follow(mind.track, meter[AT], trip.tally[0].raises)
     heed(terrain, trip, mind)
     observe_thoughts(terrain, trip, mind, t, out)
     if thinks:
@@ -100,7 +82,7 @@ def step_thinking(truth, terrain, trip, mind, terms, t, action, unit, out):
 @kernel(inline=True)
 def may_act(trip, mind):
     """Whether there is a way to go: a search is open, or committed moves are left."""
-    return mind.state[SEARCHING] != 0 or trip.meter[NEXT] < trip.meter[PLANNED]
+    return mind.state[SEARCHING] != 0 or trip.state[0].next < trip.state[0].planned
 
 
 @kernel(inline=True)
@@ -122,10 +104,10 @@ def think(terrain, trip, mind, s, t, most):
     space = local.space
     if state[SEARCHING] == 0:
         begin_search(local, s, mind.h[s])
-        space.state[BEST] = 0
+        space.state[0].best = 0
         state[SEARCHING], state[SLICES], state[SORTED] = 1, 0, 0
-        trip.meter[NEXT] = trip.meter[PLANNED] = 0
-    state[BEFORE] = space.f[space.state[BEST]]
+        trip.state[0].next = trip.state[0].planned = 0
+    state[BEFORE] = space.f[space.state[0].best]
     best = resume_search(terrain, trip, local, mind.h, t, most)
     state[SLICES] += 1
     state[THOUGHT] += 1
@@ -144,7 +126,7 @@ def next_step(truth, terrain, trip, mind):
         local = local_of(mind)
         if state[FOUND] == 0 or truth.state[VISION] != 0:
             frontier_update(terrain, trip, local, mind.h)
-        adopt(trip, trace(local.space, local.space.state[BEST], trip.plan))
+        adopt(trip, trace(local.space, local.space.state[0].best, trip.plan))
         state[SEARCHING] = 0
     return max(take(trip), np.int64(STAY))
 

@@ -10,8 +10,8 @@ from rt_gym.envs.depth_settings import LARGEST
 from rt_gym.envs.move import Terms
 from rt_gym.envs.settings import Settings
 from rt_gym.errors import whole
+from rt_gym.features.thinking import GROUPS, THOUGHTS
 from rt_gym.grid import MAX_CELLS
-from rt_gym.thoughts import GROUPS, THOUGHTS
 
 
 class ThinkSettings(Settings):

@@ -13,11 +13,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from rt_gym.budget import Budget
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import seeded
 from rt_gym.envs.stack import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
 from rt_gym.errors import InputError, checked_seed, quoted, whole
+from rt_gym.meter import Budget
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,

@@ -196,7 +196,7 @@ def look_around(terrain, sheets, x, y):
     """Mark on the sheet what is in sight from ``(x, y)``, as ``rt_gym.belief.sense`` does on a map of bytes."""
     vision = sheets.vision
     for dy in range(-vision, vision + 1):
-        reach = vision if terrain.rule[0] == 8 else vision - abs(dy)
+        reach = vision if terrain.rule[0].connectivity == 8 else vision - abs(dy)
         left = x + sheets.margin - reach
         byte, count = byte_at(terrain, sheets, left, y + sheets.margin + dy), np.uint64(2 * reach + 1)
         word = ((np.uint64(1) << count) - np.uint64(1)) << np.uint64(left & 7)

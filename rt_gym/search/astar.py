@@ -15,20 +15,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import UNLIMITED, charge, make_trip
 from rt_gym.cost import INF
-from rt_gym.grid import Grid, Position, Terrain, gap
-from rt_gym.jit import kernel
+from rt_gym.grid import METRIC, Grid, Position, Terrain, gap
+from rt_gym.jit import kernel, record
+from rt_gym.meter import UNLIMITED, charge
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import BEST, CLOSED, NONE, OPEN, SIZE, STAMP, Space, discover, forget, make_space, reach
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, reach
+from rt_gym.trip import make_trip
 
 FOUND, EXHAUSTED, INTERRUPTED = range(3)
 
 SHUT = 1  # the role of a closed state
 _SHIFT = 36  # of f, which is exact to 2**-40 of a step
 
-# Entries of Buckets.state: the lowest bucket (absolute) and how many slots wait in higher ones.
-LOWEST, WAITING = range(2)
+# The lowest bucket (absolute) and how many slots wait in higher ones.
+RING = record(lowest=int, waiting=int)
 
 
 class Buckets(NamedTuple):
@@ -39,8 +40,8 @@ class Buckets(NamedTuple):
         lowest: the lowest bucket as a heap.
         head: int32, first slot of every bucket, NONE if empty; a power of two in size.
         after, ahead: int32, the next and the previous slot in the same bucket.
-        metric: int64[2], what the heuristic charges per straight and diagonal step.
-        state: int64[2], the lowest bucket and the number of slots above it.
+        metric: METRIC[1], what the heuristic charges per step.
+        state: RING[1].
     """
 
     space: Space
@@ -48,8 +49,8 @@ class Buckets(NamedTuple):
     head: NDArray[np.int32]
     after: NDArray[np.int32]
     ahead: NDArray[np.int32]
-    metric: NDArray[np.int64]
-    state: NDArray[np.int64]
+    metric: NDArray[np.record]
+    state: NDArray[np.record]
 
 
 def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
@@ -66,8 +67,10 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
         head=np.empty(1 << int(reach).bit_length(), np.int32),
         after=np.empty_like(space.cell),
         ahead=np.empty_like(space.cell),
-        metric=np.array([int(step) * weight.numerator // weight.denominator for step in terrain.metric], np.int64),
-        state=np.zeros(2, np.int64),
+        metric=np.array(
+            [tuple(int(step) * weight.numerator // weight.denominator for step in terrain.metric[0])], METRIC
+        ),
+        state=np.zeros(1, RING),
     )
 
 
@@ -75,7 +78,7 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
 def insert(buckets, slot):
     """Put a slot into the bucket of its f."""
     bucket = buckets.space.f[slot] >> _SHIFT
-    if bucket <= buckets.state[LOWEST]:
+    if bucket <= buckets.state[0].lowest:
         push(buckets.lowest, slot)
         return
     place = bucket & (buckets.head.size - 1)
@@ -85,7 +88,7 @@ def insert(buckets, slot):
     if first != NONE:
         buckets.ahead[first] = slot
     buckets.head[place] = slot
-    buckets.state[WAITING] += 1
+    buckets.state[0].waiting += 1
 
 
 @kernel(inline=True)
@@ -98,24 +101,24 @@ def take_out(buckets, slot):
         buckets.after[ahead] = after
     else:
         buckets.head[buckets.space.f[slot] >> _SHIFT & (buckets.head.size - 1)] = after
-    buckets.state[WAITING] -= 1
+    buckets.state[0].waiting -= 1
 
 
 @kernel
 def refill(buckets):
     """Bring the next bucket that is not empty into order; False if all are empty."""
-    state = buckets.state
-    if state[WAITING] == 0:
+    state = buckets.state[0]
+    if state.waiting == 0:
         return False
-    state[LOWEST] += 1
-    while buckets.head[state[LOWEST] & (buckets.head.size - 1)] == NONE:
-        state[LOWEST] += 1
-    place = state[LOWEST] & (buckets.head.size - 1)
+    state.lowest += 1
+    while buckets.head[state.lowest & (buckets.head.size - 1)] == NONE:
+        state.lowest += 1
+    place = state.lowest & (buckets.head.size - 1)
     slot = np.int64(buckets.head[place])
     buckets.head[place] = NONE
     while slot != NONE:
         push(buckets.lowest, slot)
-        state[WAITING] -= 1
+        state.waiting -= 1
         slot = np.int64(buckets.after[slot])
     return True
 
@@ -129,9 +132,9 @@ def begin_astar(terrain, buckets, s, t):
     buckets.lowest.size[0] = 0
     discover(space, base, root, s, gap(terrain.xy, buckets.metric, s, t))
     reach(space, np.int64(NONE), 0, root, np.int64(0))
-    space.state[SIZE] = 1
-    buckets.state[LOWEST] = space.f[root] >> _SHIFT
-    buckets.state[WAITING] = 0
+    space.state[0].slots = 1
+    buckets.state[0].lowest = space.f[root] >> _SHIFT
+    buckets.state[0].waiting = 0
     push(buckets.lowest, root)
 
 
@@ -144,7 +147,7 @@ def resume_astar(terrain, trip, buckets, t, limit):
         INTERRUPTED otherwise.
     """
     space, lowest = buckets.space, buckets.lowest
-    base, size, closed = space.state[STAMP] << 32, space.state[SIZE], space.state[CLOSED]
+    base, size, closed = space.state[0].stamp << 32, space.state[0].slots, space.state[0].closed
     last = closed + limit
     end = EXHAUSTED
     while lowest.size[0] > 0 or refill(buckets):
@@ -152,7 +155,7 @@ def resume_astar(terrain, trip, buckets, t, limit):
         cell = np.int64(space.cell[u])
         if cell == t:
             end = FOUND
-            space.state[BEST] = u
+            space.state[0].best = u
             break
         if closed >= last or not charge(trip, cell):
             end = INTERRUPTED
@@ -180,8 +183,8 @@ def resume_astar(terrain, trip, buckets, t, limit):
                     else:
                         reach(space, u, d, w, g)
                         lower(lowest, w)
-    space.state[SIZE] = size
-    space.state[CLOSED] = closed
+    space.state[0].slots = size
+    space.state[0].closed = closed
     return end
 
 
@@ -191,4 +194,4 @@ def shortest_cost(grid: Grid, start: Position, goal: Position) -> int:
     begin_astar(grid.terrain, buckets, grid.cell(start), grid.cell(goal))
     if resume_astar(grid.terrain, make_trip(0), buckets, grid.cell(goal), UNLIMITED) != FOUND:
         return INF
-    return int(buckets.space.g[buckets.space.state[BEST]])
+    return int(buckets.space.g[buckets.space.state[0].best])

@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import charge
 from rt_gym.grid import span
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
+from rt_gym.meter import charge
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
 from rt_gym.search.heap import push
 from rt_gym.search.local import Local, expand
-from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, STAMP, discover, forget, reach
+from rt_gym.search.space import NONE, discover, forget, reach
 
-# Entries of Corridor.state: the mark of its regions, and the region that is looked for, NONE to look for a cell.
-MARK, TARGET = range(2)
+# The mark of its regions, and the region that is looked for, NONE to look for a cell.
+AIM = record(mark=int, target=int)
 
 
 class Corridor(NamedTuple):
@@ -30,7 +30,7 @@ class Corridor(NamedTuple):
         marks: int64, for every region the mark of the last corridor that it belonged to.
         box: int64[4], the box around the target.
         h: int64 per cell, room for the heuristic.
-        state: int64[2], see above.
+        state: AIM[1].
     """
 
     local: Local
@@ -39,20 +39,20 @@ class Corridor(NamedTuple):
     marks: NDArray[np.int64]
     box: NDArray[np.int64]
     h: NDArray[np.int64]
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 @kernel(inline=True)
 def widen(corridor, r):
     """Let a region be part of the corridor."""
-    corridor.marks[r] = corridor.state[MARK]
+    corridor.marks[r] = corridor.state[0].mark
 
 
 @kernel
 def aim_at_region(corridor, r):
     """Begin a new corridor with the region whose nearest cell is looked for."""
-    corridor.state[MARK] += 1
-    corridor.state[TARGET] = r
+    corridor.state[0].mark += 1
+    corridor.state[0].target = r
     for k in range(4):
         corridor.box[k] = corridor.boxes[r, k]
     widen(corridor, r)
@@ -61,8 +61,8 @@ def aim_at_region(corridor, r):
 @kernel
 def aim_at_cell(terrain, corridor, t):
     """Begin a new corridor with the region of the cell that is looked for."""
-    corridor.state[MARK] += 1
-    corridor.state[TARGET] = NONE
+    corridor.state[0].mark += 1
+    corridor.state[0].target = NONE
     for k in range(4):
         corridor.box[k] = terrain.xy[2 * t + (k & 1)]
     widen(corridor, corridor.region[t])
@@ -83,7 +83,7 @@ def moves_inside(terrain, corridor, cell):
         if moves >> d & 1:
             v = cell + terrain.offset[d]
             r = corridor.region[v]
-            if r != NONE and corridor.marks[r] == corridor.state[MARK]:
+            if r != NONE and corridor.marks[r] == corridor.state[0].mark:
                 inside |= 1 << d
                 corridor.h[v] = box_gap(terrain, corridor.box, v)
     return inside
@@ -98,7 +98,7 @@ def begin_corridor(terrain, corridor, s):
     discover(local.space, base, root, s, box_gap(terrain, corridor.box, s))
     reach(local.space, np.int64(NONE), 0, root, np.int64(0))
     push(local.open, root)
-    local.space.state[SIZE] = 1
+    local.space.state[0].slots = 1
 
 
 @kernel
@@ -108,19 +108,19 @@ def resume_corridor(terrain, trip, corridor, t):
     Returns:
         FOUND when a cell that is looked for comes next, EXHAUSTED when nothing is left to expand, else INTERRUPTED.
     """
-    space, open_list, target = corridor.local.space, corridor.local.open, corridor.state[TARGET]
-    base = space.state[STAMP] << 32
+    space, open_list, target = corridor.local.space, corridor.local.open, corridor.state[0].target
+    base = space.state[0].stamp << 32
     while open_list.size[0] > 0:
         u = np.int64(open_list.item[0])
         cell = np.int64(space.cell[u])
         if cell == t if target == NONE else corridor.region[cell] == target:
-            space.state[BEST] = u
+            space.state[0].best = u
             return np.int64(FOUND)
         if not charge(trip, cell):
             return np.int64(INTERRUPTED)
         inside = moves_inside(terrain, corridor, cell)
-        space.state[SIZE] = expand(
-            terrain, corridor.local, corridor.h, base, inside, space.state[SIZE], space.state[CLOSED]
+        space.state[0].slots = expand(
+            terrain, corridor.local, corridor.h, base, inside, space.state[0].slots, space.state[0].closed
         )
-        space.state[CLOSED] += 1
+        space.state[0].closed += 1
     return np.int64(EXHAUSTED)

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from rt_gym.cost import INF
 from rt_gym.grid import MAX_CELLS, Terrain
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
 
 BUCKETS, LARGER_G, SMALLER_G = range(3)
 
 NOBODY = 0  # as a cell: the corner of the border, which is never in a queue
 
-# Entries of Queue.state: the order, the lowest bucket that may be filled, how many vertices there are, how many were
-# touched, and what decides the last ties: 0 for the order of the map, or a seed.
-ORDER, LOWEST, SIZE, TOUCHED, SALT = range(5)
+# The order, the lowest bucket that may be filled, how many vertices there are, how many were touched, and what decides
+# the last ties: 0 for the order of the map, or a seed.
+WAITING = record(order=int, lowest=int, vertices=int, touched=int, salt=int)
 
 # A heap's tie ends with the cell, and before that comes what a seed makes of the cell.
 _CELL = MAX_CELLS - 1
@@ -49,14 +49,14 @@ class Queue(NamedTuple):
         heap: ENTRY, key and tie of the vertices in heap order, with room for one more; the cell is part of the tie.
         head: uint32, the first vertex of every bucket, NOBODY if it is empty; a ring, a power of two in size.
         touched: uint32, vertices whose g or rhs has been finite, as long as there is room.
-        state: int64[5], see above.
+        state: WAITING[1].
     """
 
     vertex: NDArray[np.record]
     heap: NDArray[np.record]
     head: NDArray[np.uint32]
     touched: NDArray[np.uint32]
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 def make_queue(cells: int, order: int) -> Queue:
@@ -74,14 +74,14 @@ def make_queue(cells: int, order: int) -> Queue:
         heap=np.empty(1 if order == BUCKETS else cells + 1, ENTRY),
         head=np.zeros(1 << ring.bit_length(), np.uint32),
         touched=np.empty(cells // _FEW, np.uint32),
-        state=np.array([order, 0, 0, 0, 0]),
+        state=np.array([(order, 0, 0, 0, 0)], WAITING),
     )
 
 
 def reset_queue(queue: Queue, terrain: Terrain, seed: int) -> None:
     """Forget all values and take the cells of a map; seed 0 leaves the last ties to the order of the map."""
     clear(queue)
-    queue.state[SALT] = seed & _CELL
+    queue.state[0].salt = seed & _CELL
     if queue.vertex["x"][-1] != terrain.xy[-2]:  # the last map had another width, or there was none
         queue.vertex["x"], queue.vertex["y"] = terrain.xy[::2], terrain.xy[1::2]
 
@@ -99,12 +99,12 @@ def priority(queue, u, m, f, over):
 
     The lowest bits of m, less than 1e-4 of a step, make room for the cell: two comparisons then decide everything.
     """
-    order = queue.state[ORDER]
+    order = queue.state[0].order
     if order == BUCKETS:
         return f >> _HALF_STEP | np.int64(over), np.int64(0)
     if order == LARGER_G:
         m = INF - m if over else m - INF
-    return f, m & ~(_CHANCE | _CELL) | u * queue.state[SALT] & _CHANCE | u
+    return f, m & ~(_CHANCE | _CELL) | u * queue.state[0].salt & _CHANCE | u
 
 
 @kernel(inline=True)
@@ -116,36 +116,36 @@ def sooner(key, tie, other_key, other_tie):
 @kernel(inline=True)
 def first(queue):
     """Return the first vertex, its key and its tie; NOBODY if there is none."""
-    state, ring = queue.state, queue.head.size - 1
-    if state[SIZE] == 0:
+    state, ring = queue.state[0], queue.head.size - 1
+    if state.vertices == 0:
         return np.int64(NOBODY), np.int64(_NEVER), np.int64(0)
-    if state[ORDER] != BUCKETS:
+    if state.order != BUCKETS:
         return queue.heap[0].tie & _CELL, queue.heap[0].key, queue.heap[0].tie
-    lowest = state[LOWEST]
+    lowest = state.lowest
     while queue.head[lowest & ring] == NOBODY:
         lowest += 1
-    state[LOWEST] = lowest
+    state.lowest = lowest
     return np.int64(queue.head[lowest & ring]), lowest, np.int64(0)
 
 
 @kernel(inline=True)
 def insert(queue, u, key, tie):
     """Put a vertex into the queue."""
-    queue.state[SIZE] += 1
-    if queue.state[ORDER] == BUCKETS:
+    queue.state[0].vertices += 1
+    if queue.state[0].order == BUCKETS:
         link(queue, u, key)
     else:
-        rise(queue, queue.state[SIZE] - 1, key, tie)
+        rise(queue, queue.state[0].vertices - 1, key, tie)
 
 
 @kernel(inline=True)
 def remove(queue, u):
     """Take a vertex out of the queue."""
-    queue.state[SIZE] -= 1
-    if queue.state[ORDER] == BUCKETS:
+    queue.state[0].vertices -= 1
+    if queue.state[0].order == BUCKETS:
         unlink(queue, u)
     else:
-        last, hole = queue.state[SIZE], np.int64(queue.vertex[u].after)
+        last, hole = queue.state[0].vertices, np.int64(queue.vertex[u].after)
         if hole != last:
             settle(queue, hole, queue.heap[last].key, queue.heap[last].tie)
 
@@ -153,7 +153,7 @@ def remove(queue, u):
 @kernel(inline=True)
 def change(queue, u, key, tie):
     """Take a vertex out of the queue and put it back with another priority."""
-    if queue.state[ORDER] == BUCKETS:
+    if queue.state[0].order == BUCKETS:
         unlink(queue, u)
         link(queue, u, key)
     else:
@@ -163,9 +163,9 @@ def change(queue, u, key, tie):
 @kernel(inline=True)
 def touch(queue, u):
     """Take note that a vertex gets its first value. One that loses all values and gets new ones is listed again."""
-    if queue.state[TOUCHED] < queue.touched.size:
-        queue.touched[queue.state[TOUCHED]] = u
-    queue.state[TOUCHED] += 1
+    if queue.state[0].touched < queue.touched.size:
+        queue.touched[queue.state[0].touched] = u
+    queue.state[0].touched += 1
 
 
 @kernel
@@ -175,20 +175,20 @@ def clear(queue):
     After a search of a small part of the map only that part is gone through. After others all is, in order, which is
     the faster way to many vertices and brings them into the cache for the next search.
     """
-    state, vertex, listed = queue.state, queue.vertex, queue.state[TOUCHED] <= queue.touched.size
-    while state[ORDER] == BUCKETS and state[SIZE] > 0:
+    state, vertex, listed = queue.state[0], queue.vertex, queue.state[0].touched <= queue.touched.size
+    while state.order == BUCKETS and state.vertices > 0:
         u, lowest, _ = first(queue)
         queue.head[lowest & (queue.head.size - 1)] = NOBODY
         while u != NOBODY:
             u = np.int64(vertex[u].after)
-            state[SIZE] -= 1
-    for k in range(state[TOUCHED] if listed else vertex.size):
+            state.vertices -= 1
+    for k in range(state.touched if listed else vertex.size):
         u = np.int64(queue.touched[k]) if listed else k
         vertex[u].g = INF
         vertex[u].rhs = INF
-    state[SIZE] = 0
-    state[TOUCHED] = 0
-    state[LOWEST] = _NEVER
+    state.vertices = 0
+    state.touched = 0
+    state.lowest = _NEVER
 
 
 @kernel(inline=True)
@@ -200,7 +200,7 @@ def link(queue, u, key):
     queue.vertex[u].ahead = ~place
     queue.vertex[second].ahead = u  # for NOBODY, a record that is never read
     queue.head[place] = u
-    queue.state[LOWEST] = min(queue.state[LOWEST], key)
+    queue.state[0].lowest = min(queue.state[0].lowest, key)
 
 
 @kernel(inline=True)
@@ -238,7 +238,7 @@ def rise(queue, hole, key, tie):
 @kernel(inline=True)
 def sink(queue, hole, key, tie):
     """Let a priority sink from ``hole`` to where it belongs. A sentinel behind the last one is never chosen."""
-    heap, size = queue.heap, queue.state[SIZE]
+    heap, size = queue.heap, queue.state[0].vertices
     heap[size].key = _NEVER
     while True:
         below = 2 * hole + 1

@@ -12,10 +12,10 @@ Readings:
 
 import numpy as np
 
-from rt_gym.budget import CUT
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import begin_lookahead, best_frontier, expand_layer, settle
-from rt_gym.search.space import BEST, NONE, SIZE, trace
+from rt_gym.search.space import NONE, trace
+from rt_gym.trip import CUT
 
 
 @kernel
@@ -38,7 +38,7 @@ def look_by_layers(terrain, trip, prices, space, layers, h, s, t, depth):
         begin, end = end, size
         count += 1
         layers[count], layers[count + 1] = begin, end
-    space.state[SIZE] = end
+    space.state[0].slots = end
     if queued > 0:
         settle(terrain, trip, prices, space, base, t, begin, queued)
     return count
@@ -48,12 +48,12 @@ def look_by_layers(terrain, trip, prices, space, layers, h, s, t, depth):
 def max_of_min(space, layers, count):
     """Return the largest of the layers' smallest values; the state with the last layer's becomes the best one."""
     value = np.int64(0)
-    for u in range(1, space.state[SIZE]):
+    for u in range(1, space.state[0].slots):
         space.f[u] = space.g[u] + space.h[u]
     for layer in range(1, count + 1):
         best = best_frontier(space, np.int64(NONE), layers[layer], layers[layer + 1])
         value = max(value, space.f[best])
-        space.state[BEST] = best
+        space.state[0].best = best
     return value
 
 
@@ -72,9 +72,9 @@ def trace_best(terrain, space, plan):
 
     A lookahead keeps the first step to every state; here each state on the way gets the last one instead.
     """
-    u = space.state[BEST]
+    u = space.state[0].best
     while space.parent[u] != NONE:
         v = np.int64(space.parent[u])
         space.via[u] = direction(terrain, np.int64(space.cell[v]), np.int64(space.cell[u]))
         u = v
-    return trace(space, space.state[BEST], plan)
+    return trace(space, space.state[0].best, plan)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rt_gym.budget import charge, learn
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
+from rt_gym.meter import charge, learn
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
-from rt_gym.search.space import BEST, CLOSED, NONE, OPEN, SIZE, STAMP, Space, discover, forget, reach
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, reach
 from rt_gym.search.values import raise_value, value_at
 
 INTERIOR, FINAL = 1, 2  # the roles of closed states; the frontier is what is still open
@@ -53,7 +53,7 @@ def begin_search(local, s, value):
     discover(space, base, root, s, value)
     reach(space, np.int64(NONE), 0, root, np.int64(0))
     push(local.open, root)
-    space.state[SIZE] = 1
+    space.state[0].slots = 1
     return base
 
 
@@ -101,7 +101,7 @@ def resume_search(terrain, trip, local, h, t, n):
         The slot of the open list's first state, NONE if the list is empty.
     """
     space, open_list = local.space, local.open
-    base, size, closed = space.state[STAMP] << 32, space.state[SIZE], space.state[CLOSED]
+    base, size, closed = space.state[0].stamp << 32, space.state[0].slots, space.state[0].closed
     last = closed + n
     best = np.int64(NONE)
     while open_list.size[0] > 0:
@@ -112,9 +112,9 @@ def resume_search(terrain, trip, local, h, t, n):
             break
         size = expand(terrain, local, h, base, terrain.mask[cell], size, closed, t)
         closed += 1
-    space.state[SIZE] = size
-    space.state[CLOSED] = closed
-    space.state[BEST] = best
+    space.state[0].slots = size
+    space.state[0].closed = closed
+    space.state[0].best = best
     return best
 
 
@@ -133,11 +133,11 @@ def frontier_update(terrain, trip, local, h, t=NONE):
     over as soon as every interior state is final.
     """
     space, queue = local.space, local.learning
-    base = space.state[STAMP] << 32
-    for u in range(space.state[SIZE]):
+    base = space.state[0].stamp << 32
+    for u in range(space.state[0].slots):
         space.f[u] = INF if space.role[u] == INTERIOR else space.h[u]
     heapify(queue)
-    left = space.state[CLOSED]
+    left = space.state[0].closed
     while left > 0 and queue.size[0] > 0:
         u = pop(queue)
         learn(trip)

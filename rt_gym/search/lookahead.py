@@ -21,13 +21,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.bits import lowest
-from rt_gym.budget import CUT, NO_PATH, charge, scan
 from rt_gym.cost import INF
 from rt_gym.grid import STEPS
+from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
-from rt_gym.search.space import BEST, CLOSED, NONE, SIZE, draw, forget, seat
+from rt_gym.meter import charge, scan
+from rt_gym.search.space import NONE, draw, forget, seat
 from rt_gym.search.values import raise_value, values_at
+from rt_gym.trip import CUT, NO_PATH
 
 SETTLED, QUEUED = 0, 1
 
@@ -180,13 +181,13 @@ def look_ahead(terrain, trip, space, h, s, t, depth):
         if size == CUT:
             return np.int64(CUT)
         begin, end = end, size
-    space.state[SIZE] = end
-    space.state[CLOSED] = begin
+    space.state[0].slots = end
+    space.state[0].closed = begin
     if queued > 0:
         settle(terrain, trip, terrain.cost, space, base, t, begin, queued)
     goal = space.seat[t] - base
-    space.state[BEST] = best_frontier(space, goal if 0 <= goal < begin else np.int64(NONE), begin, end)
-    return space.state[BEST]
+    space.state[0].best = best_frontier(space, goal if 0 <= goal < begin else np.int64(NONE), begin, end)
+    return space.state[0].best
 
 
 @kernel(inline=True)

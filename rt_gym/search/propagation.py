@@ -16,12 +16,13 @@ The steps take for ``h`` anything behind ``rt_gym.search.values``, of which only
 
 import numpy as np
 
-from rt_gym.budget import NO_PATH, scan
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
+from rt_gym.meter import scan
 from rt_gym.search.local import INTERIOR, frontier_update
-from rt_gym.search.space import CLOSED, NONE, OPEN, SIZE, discover, draw, forget
+from rt_gym.search.space import NONE, OPEN, discover, draw, forget
 from rt_gym.search.values import value_at
+from rt_gym.trip import NO_PATH
 
 QUEUED = 3  # the role of a state that waits for its test, beside the roles of a local search
 
@@ -120,8 +121,8 @@ def select_ls(terrain, trip, local, h, x, t, k):
                     space.role[w] = QUEUED
                     queue[tail] = w
                     tail = tail + 1 if tail + 1 < queue.size else np.int64(0)
-    space.state[SIZE] = size
-    space.state[CLOSED] = inside
+    space.state[0].slots = size
+    space.state[0].closed = inside
 
 
 @kernel(inline=True)
@@ -129,7 +130,7 @@ def enclose(local, h):
     """Give interior states their values back and put all others into the learning queue, in any order."""
     space, queue = local.space, local.learning
     outside = np.int64(0)
-    for u in range(space.state[SIZE]):
+    for u in range(space.state[0].slots):
         if space.role[u] == INTERIOR:
             h[space.cell[u]] = space.h[u]
         else:
@@ -151,4 +152,4 @@ def learn_around(terrain, trip, local, h, x, t, k):
     if enclose(local, h) == 0:
         return np.int64(NONE)
     frontier_update(terrain, trip, local, h)
-    return local.space.state[CLOSED]
+    return local.space.state[0].closed

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import CUT, charge, scan
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
-from rt_gym.search.space import NONE, SIZE, forget, seat
+from rt_gym.meter import charge, scan
+from rt_gym.search.space import NONE, forget, seat
+from rt_gym.trip import CUT
 
 
 class Graph(NamedTuple):
@@ -82,7 +83,7 @@ def look_over(graph, trip, space, layers, h, s, a, b, depth):
         count += 1
         result = count
         layers[count], layers[count + 1] = begin, end
-    space.state[SIZE] = end
+    space.state[0].slots = end
     if late:
         correct(graph, trip, space, base, begin)
     return result

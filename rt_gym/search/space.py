@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import CHANGED
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
 
 NONE = -1
 OPEN = 0  # the role of a state that waits to be expanded; what others there are is up to the search
 
-# Entries of Space.state.
-STAMP, SIZE, CLOSED, BEST = range(4)
+# The current stamp, the numbers of slots and of closed states, the slot chosen in the end.
+SEARCH = record(stamp=int, slots=int, closed=int, best=int)
 
 _LAST_STAMP = (1 << 31) - 1
 
@@ -40,7 +39,7 @@ class Space(NamedTuple):
         at: int32[n], where in the heap a slot is, NONE if it is not there.
         rank: int32[n], the last tie-break: the slot itself, or a random number.
         random: uint64[1], state of the random ties; 0 breaks ties by the first generated.
-        state: int64[4], the current stamp, the numbers of slots and of closed states, the slot chosen in the end.
+        state: SEARCH[1], how far the search is.
     """
 
     seat: NDArray[np.int64]
@@ -57,7 +56,7 @@ class Space(NamedTuple):
     at: NDArray[np.int32]
     rank: NDArray[np.int32]
     random: NDArray[np.uint64]
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 def make_space(cells: int) -> Space:
@@ -81,7 +80,7 @@ def make_space(cells: int) -> Space:
         at=np.empty(cells, np.int32),
         rank=np.empty(cells, np.int32),
         random=np.zeros(1, np.uint64),
-        state=np.zeros(BEST + 1, np.int64),
+        state=np.zeros(1, SEARCH),
     )
 
 
@@ -104,14 +103,15 @@ def forget(space):
     Kernels keep the base, and the number of slots while they add some, in local variables: written to arrays, every
     store would make the compiler read them again.
     """
-    if space.state[STAMP] >= _LAST_STAMP:
+    state = space.state[0]
+    if state.stamp >= _LAST_STAMP:
         space.seat[:] = 0
-        space.state[STAMP] = 0
-    space.state[STAMP] += 1
-    space.state[SIZE] = 0
-    space.state[CLOSED] = 0
-    space.state[BEST] = NONE
-    return space.state[STAMP] << 32
+        state.stamp = 0
+    state.stamp += 1
+    state.slots = 0
+    state.closed = 0
+    state.best = NONE
+    return state.stamp << 32
 
 
 @kernel(inline=True)
@@ -159,13 +159,13 @@ def trace(space, slot, plan):
 @kernel(inline=True)
 def slot_of(space, cell):
     """Return the slot of a cell in the current search, a negative number if it has none."""
-    return space.seat[cell] - (space.state[STAMP] << 32)
+    return space.seat[cell] - (space.state[0].stamp << 32)
 
 
 @kernel
 def outdated(terrain, trip, space):
     """Whether a cell that is no longer open, or one beside it, has changed since the last plan."""
-    for k in range(trip.meter[CHANGED]):
+    for k in range(trip.state[0].changed):
         cell = np.int64(trip.changed[k])
         for d in range(-1, 8):
             u = slot_of(space, cell if d < 0 else cell + terrain.offset[d])

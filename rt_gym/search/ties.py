@@ -13,7 +13,6 @@ import numpy as np
 from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import SETTLED
-from rt_gym.search.space import BEST, CLOSED, SIZE, STAMP
 
 TIED = 2  # the role of a state on a cheapest path to a best one, until all are found
 
@@ -21,9 +20,10 @@ TIED = 2  # the role of a state on a cheapest path to a best one, until all are 
 @kernel
 def tied_moves(terrain, space, t):
     """Return the moves that tie after a climb, a bit for each direction."""
-    base, inside = space.state[STAMP] << 32, space.state[CLOSED]
-    value, found = space.f[space.state[BEST]], np.int64(0)
-    for u in range(1, space.state[SIZE]):
+    state = space.state[0]
+    base, inside = state.stamp << 32, state.closed
+    value, found = space.f[state.best], np.int64(0)
+    for u in range(1, state.slots):
         if space.f[u] == value and (u >= inside or space.cell[u] == t):
             space.role[u] = TIED
             space.item[found] = u

@@ -11,32 +11,32 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from rt_gym.budget import RAISES, raise_h
 from rt_gym.grid import locate, span
-from rt_gym.jit import kernel, typed
+from rt_gym.jit import kernel, record, typed
+from rt_gym.meter import raise_h
 
 EMPTY = 0  # no cell: number 0 is the corner of the border
 FRESH = 64  # entries of a fresh table
 _CELL_BITS = 22  # every cell is below grid.MAX_CELLS
 
-# Entries of Learned.state: how many places are in use as a table, and how many of them are taken.
-PLACES, TAKEN = range(2)
+# How many places are in use as a table, and how many of them are taken.
+TABLE = record(places=int, taken=int)
 
 
 class Learned(NamedTuple):
     """A hash table from cells to values.
 
     Attributes:
-        cells, values: the entries; the first ``state[PLACES]`` places are the table, a power of two.
+        cells, values: the entries; the first ``places`` of them are the table, a power of two.
         old_cells, old_values: room for a table that is being enlarged; several tables may share it.
-        state: int64[2], see above.
+        state: TABLE[1].
     """
 
     cells: NDArray[np.int32]
     values: NDArray[np.int64]
     old_cells: NDArray[np.int32]
     old_values: NDArray[np.int64]
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 class GoalValues(NamedTuple):
@@ -46,7 +46,7 @@ class GoalValues(NamedTuple):
     values: NDArray[np.int64]
     old_cells: NDArray[np.int64]
     old_values: NDArray[np.int64]
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 def make_goal_values(places: int = 1 << 16) -> GoalValues:
@@ -56,7 +56,7 @@ def make_goal_values(places: int = 1 << 16) -> GoalValues:
         values=np.empty(places, np.int64),
         old_cells=np.empty(places // 2, np.int64),
         old_values=np.empty(places // 2, np.int64),
-        state=np.zeros(TAKEN + 1, np.int64),
+        state=np.zeros(1, TABLE),
     )
     forget_values(table)
     return table
@@ -65,14 +65,14 @@ def make_goal_values(places: int = 1 << 16) -> GoalValues:
 def enlarged(table: GoalValues) -> GoalValues:
     """Return the same table with twice the room."""
     larger = make_goal_values(2 * table.cells.size)
-    for old, new in ((table.cells, larger.cells), (table.values, larger.values), (table.state, larger.state)):
+    for old, new in zip(table, larger, strict=True):
         new[: old.size] = old
     return larger
 
 
 def learned_towards(table: Learned | GoalValues, t: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the cells that have a learned value towards ``t``, and the values."""
-    entries = table.cells[: table.state[PLACES]].astype(np.int64)
+    entries = table.cells[: table.state[0].places].astype(np.int64)
     mine = entries != EMPTY
     if isinstance(table, GoalValues):
         mine &= entries >> _CELL_BITS == t
@@ -85,7 +85,7 @@ def is_full(table, more=0):
 
     ``more`` is how many values a plan may enter beyond that one.
     """
-    return 2 * (table.state[TAKEN] + more) >= table.cells.size
+    return 2 * (table.state[0].taken + more) >= table.cells.size
 
 
 @kernel(inline=True)
@@ -97,8 +97,8 @@ def pair(t, cell):
 @kernel(inline=True)
 def forget_values(learned):
     """Make the table fresh."""
-    learned.state[PLACES] = FRESH
-    learned.state[TAKEN] = 0
+    learned.state[0].places = FRESH
+    learned.state[0].taken = 0
     learned.cells[:FRESH] = EMPTY
 
 
@@ -115,7 +115,7 @@ def home_of(mask, cell):
 @kernel(inline=True)
 def place_of(learned, cell):
     """Return where the cell stands, or the empty place where it would."""
-    mask = learned.state[PLACES] - 1
+    mask = learned.state[0].places - 1
     k = home_of(mask, cell)
     while learned.cells[k] != EMPTY and learned.cells[k] != cell:
         k = (k + 1) & mask
@@ -125,11 +125,11 @@ def place_of(learned, cell):
 @kernel
 def enlarge(learned):
     """Double the table within its arrays."""
-    places = learned.state[PLACES]
+    places = learned.state[0].places
     for k in range(places):
         learned.old_cells[k] = learned.cells[k]
         learned.old_values[k] = learned.values[k]
-    learned.state[PLACES] = 2 * places
+    learned.state[0].places = 2 * places
     learned.cells[: 2 * places] = EMPTY
     for k in range(places):
         if learned.old_cells[k] != EMPTY:
@@ -158,9 +158,9 @@ def entered_value(learned, entry, terrain, cell, t):
 @kernel
 def hashed_values(learned, terrain, cells, begin, end, t, out):
     """Write the values of so many cells; what is the same for all of them is read once."""
-    stride, straight, diagonal = terrain.offset[1], terrain.metric[0], terrain.metric[1]
+    stride, straight, diagonal = terrain.offset[1], terrain.metric[0].per_straight, terrain.metric[0].per_diagonal
     inverse, goal_y = 1.0 / stride, locate(terrain, t)[1] + 1
-    mask = learned.state[PLACES] - 1
+    mask = learned.state[0].places - 1
     for w in range(begin, end):
         cell = np.int64(cells[w])
         entry = entry_of(learned, cell, t)
@@ -180,7 +180,7 @@ def raise_hashed(trip, learned, terrain, cell, t, value):
     """Raise the value of a cell, never lower it, and count the change."""
     if value > hashed_value(learned, terrain, cell, t):
         enter(learned, cell, value)
-        trip.tally[RAISES] += 1
+        trip.tally[0].raises += 1
 
 
 @kernel
@@ -188,7 +188,7 @@ def raise_paired(trip, table, terrain, cell, t, value):
     """Raise the value of a cell towards ``t``, never lower it, and count the change."""
     if value > entered_value(table, pair(t, cell), terrain, cell, t):
         enter(table, pair(t, cell), value)
-        trip.tally[RAISES] += 1
+        trip.tally[0].raises += 1
 
 
 @kernel
@@ -199,11 +199,11 @@ def enter(learned, entry, value):
     """
     k = place_of(learned, entry)
     if learned.cells[k] == EMPTY:
-        if 2 * learned.state[TAKEN] >= learned.state[PLACES] and 2 * learned.state[PLACES] <= learned.cells.size:
+        if 2 * learned.state[0].taken >= learned.state[0].places and 2 * learned.state[0].places <= learned.cells.size:
             enlarge(learned)
             k = place_of(learned, entry)
         learned.cells[k] = entry
-        learned.state[TAKEN] += 1
+        learned.state[0].taken += 1
     learned.values[k] = value
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import agents
 from rt_gym import World
-from rt_gym.budget import LEARNING_OPS, PLANS, RAISES
 
 Position = tuple[int, int]
 Settings = dict[str, Any]
@@ -149,7 +148,7 @@ def act_out() -> Callable[..., Trace]:
             action = agent.act()
             trace.expansions.append(meter.expansions)
             trace.scans.append(meter.scans)
-            trace.learning_ops.append(int(world.trip.meter[LEARNING_OPS]))
+            trace.learning_ops.append(int(world.trip.meter[0].learning_ops))
             if agent.learned is not None:
                 trace.h.append(agent.learned.copy())
             if meter.stuck:
@@ -159,7 +158,7 @@ def act_out() -> Callable[..., Trace]:
                 trace.outcome = "overrun"
                 break
             trace.path.append(view.position)
-        trace.plans, trace.h_updates = int(world.trip.tally[PLANS]), int(world.trip.tally[RAISES])
+        trace.plans, trace.h_updates = int(world.trip.tally[0].plans), int(world.trip.tally[0].raises)
         return trace
 
     return drive

@@ -40,8 +40,8 @@ from reference import (
 )
 from reference.plain_oracle import distances, problems, random_grid, random_problem
 from rt_gym import Budget, Change, Grid, Problem, World
-from rt_gym.budget import AT, EXPANSIONS, LEARNING_OPS, SCANS, STAY, adopt, must_plan, take
 from rt_gym.search.lookahead import general_lrta
+from rt_gym.trip import STAY, adopt, must_plan, take
 
 Settings = dict[str, Any]
 
@@ -378,32 +378,33 @@ class TestCounts:
         prices[0] *= 5
         mask = CountingMask(world.terrain.mask)
         terrain, trip, memory = world.terrain._replace(mask=mask, cost=prices), world.trip, agent.memory
-        general_lrta(terrain, trip, memory.space, memory.h, trip.meter[AT], world.view.goal_cell, 3)
-        assert trip.meter[EXPANSIONS] == 25
-        assert mask.reads == trip.meter[SCANS] > 25
+        general_lrta(terrain, trip, memory.space, memory.h, trip.state[0].at, world.view.goal_cell, 3)
+        assert trip.meter[0].expansions == 25
+        assert mask.reads == trip.meter[0].scans > 25
 
 
 def count_plans(world: World, agent: Any) -> int:
     """Drive a trial, compare the reads of every plan with the meter, and return how many plans there were."""
     agent.reset(world.view)
     plan = agent.decide_kernel.__globals__["plan"]
-    trip, meter, plans = world.trip, world.trip.meter, 0
+    trip, meter, plans = world.trip, world.trip.meter[0], 0
     mask, graph = CountingMask(world.terrain.mask), getattr(agent.memory, "graph", None)
     terrain, memory = world.terrain._replace(mask=mask), agent.memory
     if graph is not None:  # of regions, whose neighbours are read between where they begin and where they end
         ends = CountingMask(graph.begin)
         memory = memory._replace(graph=graph._replace(begin=ends))
     while not world.done and world.view.moves < 60:
-        if must_plan(world.terrain, trip, meter[AT]):
-            before, mask.reads = meter[:4].copy(), 0
+        if must_plan(world.terrain, trip, trip.state[0].at):
+            before, mask.reads = meter.copy(), 0
             if graph is not None:
                 ends.reads = 0
-            adopt(trip, plan(terrain, trip, memory, meter[AT], world.view.goal_cell))
-            spent = meter[:4] - before
-            assert mask.reads + (0 if graph is None else ends.reads // 2) == spent[SCANS]
-            if spent[EXPANSIONS]:  # otherwise the view still shows those of the last move
-                assert len(world.view.expanded) == spent[EXPANSIONS]
-            assert spent[SCANS] >= spent[EXPANSIONS] + spent[LEARNING_OPS]
+            adopt(trip, plan(terrain, trip, memory, trip.state[0].at, world.view.goal_cell))
+            expansions, scans = meter.expansions - before.expansions, meter.scans - before.scans
+            learning_ops = meter.learning_ops - before.learning_ops
+            assert mask.reads + (0 if graph is None else ends.reads // 2) == scans
+            if expansions:  # otherwise the view still shows those of the last move
+                assert len(world.view.expanded) == expansions
+            assert scans >= expansions + learning_ops
             plans += 1
         if world.view.meter.stuck:
             break

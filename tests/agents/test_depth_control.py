@@ -17,14 +17,14 @@ from agents.depth_control import HISTORY, Record, make_record
 from reference import plain_depth_control, plain_grid, plain_lrta
 from reference.plain_oracle import problems, random_problem
 from rt_gym import Budget, Grid, InputError, Problem, World
-from rt_gym.budget import CUT, EXPANSIONS, LIMIT, NO_PATH, SCANS, make_trip
 from rt_gym.cost import INF, STRAIGHT
+from rt_gym.features.decision import SITUATION
 from rt_gym.grid import STEPS, fill_h0
-from rt_gym.search.deepening import CLIMBED, DEPTH, Ladder, begin_climb, climb, commit, label, make_ladder
+from rt_gym.search.deepening import CLIMBED, Ladder, begin_climb, climb, commit, label, make_ladder
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.lookahead import general_lrta, look_ahead
-from rt_gym.search.space import CLOSED, NONE, SIZE, make_space
-from rt_gym.situation import SITUATION
+from rt_gym.search.space import NONE, make_space
+from rt_gym.trip import CUT, NO_PATH, make_trip
 
 Settings = dict[str, Any]
 Position = tuple[int, int]
@@ -129,7 +129,7 @@ def decided(scene: Scene, depth: int) -> tuple[int, int, int]:
     cells = scene.h.size
     trip, h = make_trip(cells), scene.h.copy()
     assert general_lrta(scene.grid.terrain, trip, make_space(cells), h, scene.s, scene.t, depth) == 1
-    return int(trip.plan[0]), int(h[scene.s]), int(trip.meter[EXPANSIONS])
+    return int(trip.plan[0]), int(h[scene.s]), int(trip.meter[0].expansions)
 
 
 def rows(ladder: Ladder, d_max: int) -> list[tuple[int, int, int]]:
@@ -178,16 +178,16 @@ class TestLabel:
         for scene in some_scenes(4, 20, 10):
             h, cells = scene.h.copy(), scene.h.size
             trip, space, d_max = make_trip(cells, log=50), make_space(cells), 5
-            trip.meter[LIMIT] = 1
-            trip.meter[:4] = 0
+            trip.meter[0].limit = 1
+            trip.meter[0].expansions = trip.meter[0].scans = 0
             space.random[0] = 1234
             before, shadow = [array.copy() for array in (trip.meter, trip.tally, trip.plan)], make_trip(0)
             ladder, ties = make_ladder(d_max), np.zeros(d_max + 1, np.uint8)
             for _ in range(2):
                 label(scene.grid.terrain, trip, shadow, space, ladder, scene.h, scene.s, scene.t, np.int64(d_max), ties)
             assert (scene.h == h).all()
-            assert trip.meter[SCANS] >= 2 * ladder.work[d_max] > 0
-            trip.meter[SCANS] = 0
+            assert trip.meter[0].scans >= 2 * ladder.work[d_max] > 0
+            trip.meter[0].scans = 0
             for array, copy in zip((trip.meter, trip.tally, trip.plan), before, strict=True):
                 assert (array == copy).all()
             assert space.random[0] == 1234
@@ -263,20 +263,20 @@ class TestClimb:
             assert climb(terrain, trip, one, ladder, scene.h, scene.t) == CLIMBED
             other, own = make_space(cells), make_trip(cells)
             best = look_ahead(terrain, own, other, scene.h, scene.s, scene.t, depth)
-            assert ladder.state[DEPTH] == depth
-            assert (one.state[SIZE], one.state[CLOSED]) == (other.state[SIZE], other.state[CLOSED])
-            slots = slice(0, other.state[SIZE])
+            assert ladder.state[0].depth == depth
+            assert (one.state[0].slots, one.state[0].closed) == (other.state[0].slots, other.state[0].closed)
+            slots = slice(0, other.state[0].slots)
             for name in ("cell", "g", "f", "parent"):
                 assert (getattr(one, name)[slots] == getattr(other, name)[slots]).all()
             assert ladder.action[depth] == other.via[best]
             assert ladder.value[depth] == max(scene.h[scene.s], other.f[best]) >= ladder.value[depth - 1]
-            assert ladder.work[depth] == own.meter[EXPANSIONS] == trip.meter[EXPANSIONS]
+            assert ladder.work[depth] == own.meter[0].expansions == trip.meter[0].expansions
             learned, mine = scene.h.copy(), make_trip(cells)
             assert commit(terrain, mine, ladder, learned, scene.s, scene.t) == 1
             assert (int(mine.plan[0]), int(learned[scene.s])) == decided(scene, depth)[:2]
             learned[scene.s] = scene.h[scene.s]
             assert (learned == scene.h).all()
-        return int(trip.meter[SCANS] - trip.meter[EXPANSIONS])
+        return int(trip.meter[0].scans - trip.meter[0].expansions)
 
     @pytest.mark.plain
     def test_a_goal_out_of_reach_is_noticed_at_the_depth_at_which_a_search_notices_it(self) -> None:
@@ -287,18 +287,18 @@ class TestClimb:
         results = [int(climb(grid.terrain, trip, space, ladder, scene.h, scene.t)) for _ in range(3)]
         assert results == [CLIMBED, CLIMBED, NO_PATH]
         assert look_ahead(grid.terrain, make_trip(0), make_space(scene.h.size), scene.h, scene.s, scene.t, 3) == NONE
-        assert trip.meter[EXPANSIONS] == 3
+        assert trip.meter[0].expansions == 3
 
     @pytest.mark.plain
     def test_a_climb_is_cut_where_the_meter_refuses(self) -> None:
         grid = Grid(np.ones((9, 9)))
         scene = Scene(grid, (4, 4), (8, 8), untouched(grid, (8, 8)))
         space, ladder, trip = make_space(scene.h.size), make_ladder(3), make_trip(0)
-        trip.meter[LIMIT] = 12
+        trip.meter[0].limit = 12
         begin_climb(space, ladder, scene.s, scene.h[scene.s])
         results = [int(climb(grid.terrain, trip, space, ladder, scene.h, scene.t)) for _ in range(3)]
         assert results == [CLIMBED, CLIMBED, CUT]  # one, then eight, then sixteen
-        assert trip.meter[EXPANSIONS] == 12
+        assert trip.meter[0].expansions == 12
 
 
 @pytest.mark.plain

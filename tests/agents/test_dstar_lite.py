@@ -16,11 +16,10 @@ from agents.dstar_lite import KM
 from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_problem
 from rt_gym import STAY, Change, Grid, InputError, Problem, World
-from rt_gym.budget import AT, NEXT, PLANNED
 from rt_gym.cost import INF, encode
 from rt_gym.grid import MAX_CELLS
 from rt_gym.maps.generate import maze_with_holes
-from rt_gym.search.dstar_queue import BUCKETS, NOBODY, ORDER, SIZE, TOUCHED
+from rt_gym.search.dstar_queue import BUCKETS, NOBODY
 
 QUEUES = ("buckets", "heap-larger-g", "heap-smaller-g")
 
@@ -79,13 +78,13 @@ def exact_g(world: World) -> int:
 
 
 def g_of(agent: Any, world: World) -> int:
-    return int(agent.memory.queue.vertex[int(world.trip.meter[AT])].g)
+    return int(agent.memory.queue.vertex[int(world.trip.state[0].at)].g)
 
 
 def waiting(queue: Any) -> list[int]:
     """Return the cells in a queue."""
-    if queue.state[ORDER] != BUCKETS:
-        return [int(tie) & (MAX_CELLS - 1) for tie in queue.heap["tie"][: queue.state[SIZE]]]
+    if queue.state[0].order != BUCKETS:
+        return [int(tie) & (MAX_CELLS - 1) for tie in queue.heap["tie"][: queue.state[0].vertices]]
     found = []
     for head in queue.head[queue.head != NOBODY]:
         cell = int(head)
@@ -103,7 +102,7 @@ def assert_sound(agent: Any, world: World) -> None:
         least = 0 if cell == world.problem.goal else min([INF, *values])
         assert vertex[grid.cell(cell)].rhs == least
     assert sorted(waiting(agent.memory.queue)) == np.flatnonzero(vertex["g"] != vertex["rhs"]).tolist()
-    assert agent.memory.queue.state[SIZE] == len(waiting(agent.memory.queue))
+    assert agent.memory.queue.state[0].vertices == len(waiting(agent.memory.queue))
 
 
 @pytest.mark.parametrize("queue", QUEUES)
@@ -246,7 +245,7 @@ class TestQueue:
     )
     def test_the_default_is_buckets_wherever_every_step_costs_the_same(self, rules: dict[str, Any], order: int) -> None:
         agent, _ = start(Problem(drawn("...", "...", **rules), (0, 0), (2, 1)))
-        assert agent.memory.queue.state[ORDER] == order
+        assert agent.memory.queue.state[0].order == order
 
     def test_buckets_are_refused_on_octile_costs(self) -> None:
         with pytest.raises(InputError, match='queue "buckets" needs a map where every step costs the same'):
@@ -276,7 +275,7 @@ class TestAgent:
         grid = Grid(np.ones((40, 40)), connectivity=4)
         agent, world = start(Problem(grid, (0, 0), goal, vision=1), queue)
         agent.act()
-        few = agent.memory.queue.state[TOUCHED] <= agent.memory.queue.touched.size
+        few = agent.memory.queue.state[0].touched <= agent.memory.queue.touched.size
         assert few == (goal == (3, 2))
         agent.reset(world.view)
         vertex = agent.memory.queue.vertex
@@ -318,8 +317,8 @@ class TestRepeatedAStar:
         agent.reset(world.view)
         trip, diagonal = world.trip, problem.grid.cost == "octile"
         for _ in moves(agent, world):
-            if trip.meter[NEXT] == 1 and not world.view.meter.stuck:
-                steps = trip.plan[: trip.meter[PLANNED]]
+            if trip.state[0].next == 1 and not world.view.meter.stuck:
+                steps = trip.plan[: trip.state[0].planned]
                 slanted = int((steps >= 4).sum()) if diagonal else 0
                 assert encode(len(steps) - slanted, slanted) == exact_g(world)
             assert world.view.meter.stuck <= (exact_g(world) == INF)

@@ -10,7 +10,6 @@ import pytest
 import agents
 from reference.plain_oracle import random_problem
 from rt_gym import Budget, Grid, InputError, Problem, World
-from rt_gym.budget import RAISES
 from rt_gym.cost import STRAIGHT, encode
 from rt_gym.search.distance import exact_distances
 
@@ -127,9 +126,9 @@ class TestLRTS:
             agent.reset(world.view)
             stack: list[Any] = []
             while not world.done:
-                before, raised = world.view.position, int(world.trip.tally[RAISES])
+                before, raised = world.view.position, int(world.trip.tally[0].raises)
                 world.step(agent.act())
-                if int(world.trip.tally[RAISES]) > raised and stack:
+                if int(world.trip.tally[0].raises) > raised and stack:
                     assert world.view.position == stack.pop()
                     turns += 1
                 else:

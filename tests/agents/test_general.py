@@ -19,7 +19,6 @@ from reference.plain_oracle import random_problem
 from reference.small_maps import drawn
 from rt_gym import Change, Grid, InputError, Problem, World
 from rt_gym.abstraction import abstract
-from rt_gym.budget import AT
 from rt_gym.search.values import make_goal_values
 
 Settings = dict[str, Any]
@@ -112,7 +111,7 @@ class TestTwins:
                 fixed.reset(there.view)
                 fixed.memory = deepcopy(agent.memory)
                 fixed.memory.choice[FIXED] = cap
-                s, t, scratch = int(world.trip.meter[AT]), world.view.goal_cell, deepcopy(agent.memory)
+                s, t, scratch = int(world.trip.state[0].at), world.view.goal_cell, deepcopy(agent.memory)
                 depth = depth_towards(agent.memory.guide, *choose_goal(world.terrain, world.trip, scratch, s, t))
                 action = agent.act()
                 if depth == cap:
@@ -150,7 +149,7 @@ class TestGoals:
         walked: list[int] = []
         while not world.done:
             action = agent.act()
-            walked.append(int(agent.memory.guide.region[world.trip.meter[AT]]))
+            walked.append(int(agent.memory.guide.region[world.trip.state[0].at]))
             counts = np.bincount(walked[-3:], minlength=agent.memory.candidates.counts.size)
             assert agent.memory.candidates.counts.tolist() == counts.tolist()
             world.step(action)

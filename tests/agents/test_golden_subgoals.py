@@ -14,7 +14,6 @@ import agents
 from agents.subgoals import build_trees
 from reference.small_maps import drawn
 from rt_gym import Change, Grid, Problem, World
-from rt_gym.budget import TRACE_STEPS
 from rt_gym.cost import STRAIGHT
 from rt_gym.search.subgoals import grow_tree, make_nursery
 
@@ -134,7 +133,7 @@ class TestTrials:
         read = []
         while not world.done:
             action = agent.act()
-            read.append(int(world.trip.meter[TRACE_STEPS]))
+            read.append(int(world.trip.meter[0].trace_steps))
             world.step(action)
         assert read == [entries, *[0] * 12]
 

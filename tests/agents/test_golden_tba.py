@@ -10,7 +10,6 @@ import pytest
 import agents
 from reference.small_maps import HOOK, ROUND_THE_HOOK
 from rt_gym import Problem, World
-from rt_gym.budget import EXPANSIONS, TRACE_STEPS
 
 pytestmark = pytest.mark.plain
 
@@ -24,8 +23,8 @@ def trial(agent_id: str, problem: Problem, **settings: Any) -> tuple[list[Positi
     path, expansions, steps = [world.view.position], [], []
     while not world.done:
         action = agent.act()
-        expansions.append(int(world.trip.meter[EXPANSIONS]))
-        steps.append(int(world.trip.meter[TRACE_STEPS]))
+        expansions.append(int(world.trip.meter[0].expansions))
+        steps.append(int(world.trip.meter[0].trace_steps))
         world.step(action)
         path.append(world.view.position)
     return path, expansions, steps

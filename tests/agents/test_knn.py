@@ -19,7 +19,6 @@ from reference.plain_oracle import random_grid, random_problem
 from reference.small_maps import HOOK, drawn
 from rt_gym import Budget, Change, Grid, InputError, Problem, World, sample_problems
 from rt_gym.archive import save_archive
-from rt_gym.budget import SCANS
 from rt_gym.maps.generate import rooms
 
 RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "corner": "free"}, {}]
@@ -169,7 +168,7 @@ class TestChoice:
         path, scans, pursued = [world.view.position], [], []
         while not world.done:
             action = agent.act()
-            scans.append(int(world.trip.meter[SCANS]))
+            scans.append(int(world.trip.meter[0].scans))
             pursued.append(world.view.position_of(int(agent.memory.pursued[0])))
             world.step(action)
             path.append(world.view.position)

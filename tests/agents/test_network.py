@@ -16,7 +16,7 @@ from agents.network import ACT, DEEPEN, KIND, LAYOUT, VERSION, Network, load_net
 from reference import plain_network
 from rt_gym import InputError, Problem, World, load_map, sample_problems
 from rt_gym.archive import load_archive, save_archive
-from rt_gym.situation import LAYERS, SITUATION
+from rt_gym.features.decision import LAYERS, SITUATION
 
 ENVS = {"depth": "RTDepth-v0", "deepen": "RTDeepen-v0"}
 COLUMNS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}

@@ -209,13 +209,13 @@ class TestView:
         told: list[list[tuple[int, int]]] = []
         changes = [(1, (1, 1), False), (2, (2, 1), False), (2, (3, 1), False)]
         problem = Problem(drawn(".....", "....."), (0, 0), (4, 0), changes=changes)
-        agents.run(Scripted(*[EAST] * 4, spend=lambda view: told.append(view.changed)), problem)
+        agents.run(Scripted(*[EAST] * 4, spend=lambda view: told.append(view.take_changes())), problem)
         assert told == [[], [(1, 1)], [(2, 1), (3, 1)], []]
 
     def test_a_map_put_back_for_the_next_trial_is_a_change_too(self) -> None:
         told: list[list[tuple[int, int]]] = []
         problem = Problem(drawn(".....", "....."), (0, 0), (4, 0), changes=[(1, (1, 1), False)])
-        agents.run(Scripted(*[EAST] * 4, spend=lambda view: told.append(view.changed)), problem, trials=2)
+        agents.run(Scripted(*[EAST] * 4, spend=lambda view: told.append(view.take_changes())), problem, trials=2)
         assert told == [[], [(1, 1)], [], [], [(1, 1)], [(1, 1)], [], []]
 
     def test_it_sees_no_more_than_the_fog_allows(self) -> None:

@@ -13,7 +13,7 @@ import agents
 from agents.policy import LEAF, Forest, Policy, add_scores, join_trees, load_policy, ready_made
 from reference.plain_oracle import random_problem
 from rt_gym import InputError, Problem
-from rt_gym.situation import SITUATION
+from rt_gym.features.decision import SITUATION
 
 # revisits <= 1.5 ? (updates <= 3 ? depth 1 : depth 2) : depth 4
 SMALL = Forest(

@@ -15,11 +15,11 @@ from reference.plain_oracle import distances, random_problem
 from reference.plain_pr_lrts import Graph, refine
 from reference.small_maps import HOOK, ROUND_THE_HOOK, drawn
 from rt_gym import Budget, Change, Grid, InputError, Problem, World, sample_problems
-from rt_gym.budget import EXPANSIONS, UNLIMITED, make_trip
 from rt_gym.maps.generate import rooms
+from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import EXHAUSTED, FOUND
 from rt_gym.search.corridor import aim_at_region, begin_corridor, resume_corridor, widen
-from rt_gym.search.space import BEST
+from rt_gym.trip import make_trip
 
 RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "cost": "octile"}]
 ROOMS = rooms(48, 48, 7, 0.7, 3)
@@ -120,7 +120,7 @@ class TestCorridor:
                     inside = Fenced(grid, graph.nodes[a] | graph.nodes[b])
                     way = min(cost for cell, cost in distances(inside, s).items() if cell in graph.nodes[b])
                     space = corridor.local.space
-                    assert space.g[space.state[BEST]] == way
+                    assert space.g[space.state[0].best] == way
                     assert refine(Map.of(grid), graph, s, {a, b}, set(graph.nodes[b]))[0]
 
     def test_outside_of_the_corridor_there_is_no_way(self) -> None:
@@ -161,7 +161,7 @@ class TestGolden:
         path, expansions = [world.view.position], []
         while not world.done:
             action = agent.act()
-            expansions.append(int(world.trip.meter[EXPANSIONS]))
+            expansions.append(int(world.trip.meter[0].expansions))
             world.step(action)
             path.append(world.view.position)
         assert path == [(0, 0), (1, 1), (2, 1), (3, 1), (4, 0)]

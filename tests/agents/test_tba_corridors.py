@@ -5,7 +5,6 @@ import pytest
 
 import agents
 from rt_gym import Grid, Problem, World, load_map, sample_problems
-from rt_gym.budget import TRACE_STEPS
 
 # A hall with a dead end below the goal, a corridor beside it, and an opening halfway between the two.
 HALL = (
@@ -78,7 +77,7 @@ def test_no_slice_takes_more_than_its_units(R: int, shortcut: bool, threshold: b
         agent.reset(world.view, 0)
         while not world.done:
             action = agent.act()
-            expansions, steps = world.view.meter.expansions, int(world.trip.meter[TRACE_STEPS])
+            expansions, steps = world.view.meter.expansions, int(world.trip.meter[0].trace_steps)
             assert expansions <= (R if shortcut else agent.expansions) <= R
             assert shortcut or expansions + np.ceil(steps / agent.c) <= R
             world.step(action)

@@ -14,9 +14,9 @@ from agents.policy import LEAF, Forest, Policy, load_policy
 from reference import plain_lrta
 from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial
 from reference.plain_situation import Story, by_definition, layers_by_definition
-from rt_gym.features import FEATURES
+from rt_gym.features.decision import LAYERS
+from rt_gym.features.history import FEATURES
 from rt_gym.grid import Grid
-from rt_gym.situation import LAYERS
 
 WINDOW = 20  # of how many states, the current one included, one counts as entered again
 CALM, QUIET, STABLE = 2, 5, 4

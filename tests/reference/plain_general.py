@@ -17,9 +17,9 @@ from reference.plain_grid import MAX_MOVES, Change, Map, Plan, Position, Run, Wo
 from reference.plain_network import chosen_depth
 from reference.plain_situation import Story
 from rt_gym.cost import STRAIGHT
-from rt_gym.features import FEATURES
+from rt_gym.features.decision import SITUATION
+from rt_gym.features.history import FEATURES
 from rt_gym.grid import Grid
-from rt_gym.situation import SITUATION
 
 FIXED = {1: ("global", "G"), 2: ("global", "G"), 3: ("pdb", "GI"), 4: ("pdb", "I"), 5: ("classifier", "GI")}
 FIXED[6] = ("classifier", "I")

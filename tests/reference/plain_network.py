@@ -10,9 +10,9 @@ from reference import plain_lrta
 from reference.plain_depth_control import would
 from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial
 from reference.plain_situation import Story, by_definition, layers_by_definition
-from rt_gym.features import FEATURES
+from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.history import FEATURES
 from rt_gym.grid import Grid
-from rt_gym.situation import LAYERS, SITUATION
 
 
 def seen(features: Sequence[float]) -> NDArray[np.float32]:

@@ -108,7 +108,7 @@ def test_weights_are_the_heuristic_between_centroids_and_equal_both_ways(grid: G
     weights = dict(zip(edges(abstraction), abstraction.weights.tolist(), strict=True))
     for (a, b), weight in weights.items():
         low, high = sorted(np.abs(abstraction.centroids[a] - abstraction.centroids[b]))
-        assert weight == pytest.approx((high - low) * metric[0] + low * metric[1])
+        assert weight == pytest.approx((high - low) * metric[0].per_straight + low * metric[0].per_diagonal)
         assert weight == weights[b, a] == centroid_gap(abstraction.centroids, metric, a, b)
 
 

@@ -14,7 +14,6 @@ import pytest
 import agents
 import rt_gym
 from rt_gym import STAY, Budget, BudgetExceeded, Grid, Problem
-from rt_gym.budget import RAISES
 from rt_gym.cost import SQRT2
 from rt_gym.envs.path import RTPathEnv
 from rt_gym.maps.generate import generate
@@ -217,7 +216,7 @@ class TestObservations:
         agent.reset(view, seed=0)
         raises, observed = [0], []
         for step in steps(env, agent):
-            raises.append(int(view.trip.tally[RAISES]))
+            raises.append(int(view.trip.tally[0].raises))
             observed.append(float(step.observation["history"][3]))
         raised = [after > before for before, after in pairwise(raises)]
         expected = [sum(raised[max(0, k - history + 1) : k + 1]) / history for k in range(len(raised))]

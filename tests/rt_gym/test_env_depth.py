@@ -22,10 +22,10 @@ from reference import plain_grid, plain_lrta
 from reference.plain_oracle import problems, scatter
 from reference.plain_situation import Story, by_definition, layers_by_definition
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
-from rt_gym.features import FEATURES
+from rt_gym.features.decision import SITUATION
+from rt_gym.features.history import FEATURES
 from rt_gym.maps.generate import generate
 from rt_gym.search.values import FRESH
-from rt_gym.situation import SITUATION
 
 ACT, DEEPEN = range(2)
 IDS = ("RTDepth-v0", "RTDeepen-v0")

@@ -21,8 +21,8 @@ from reference.plain_oracle import problems, scatter
 from reference.plain_think import Thinker
 from rt_gym import Budget, Grid, InputError, Problem
 from rt_gym.envs import think_vector
+from rt_gym.features.thinking import THOUGHTS
 from rt_gym.maps.generate import generate
-from rt_gym.thoughts import SEARCHING, SLICES, THOUGHTS
 
 ACT, THINK = range(2)
 
@@ -61,8 +61,8 @@ def fixed(env: gym.Env[Any, Any], slices: int) -> Iterator[Step]:
 
     def actions() -> Iterator[int]:
         while True:
-            searching = mind.state[SEARCHING] != 0
-            yield THINK if searching and mind.state[SLICES] < slices else ACT  # to act with nothing known is to think
+            searching = mind.state[0].searching != 0
+            yield THINK if searching and mind.state[0].slices < slices else ACT  # to act with nothing known is to think
 
     return run(env, actions())
 

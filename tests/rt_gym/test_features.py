@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reference import plain_grid
 from rt_gym import Grid
 from rt_gym.cost import to_float
-from rt_gym.features import FEATURES, Track, begin_track, follow, make_track, write_features
+from rt_gym.features.history import FEATURES, Track, begin_track, follow, make_track, write_history
 
 pytestmark = pytest.mark.plain
 
@@ -28,7 +28,7 @@ def begun(history: int, start: Position, grid: Grid = FIELD) -> Track:
 
 def features(track: Track, position: Position, grid: Grid = FIELD) -> list[float]:
     out = np.full(len(FEATURES), np.nan)
-    write_features(track, grid.terrain, *position, *GOAL, out)
+    write_history(track, grid.terrain, grid.cell(position), grid.cell(GOAL), out)
     return out.tolist()
 
 

@@ -14,9 +14,9 @@ from reference import plain_astar, plain_grid, plain_lrta, plain_lss_lrta
 from reference.plain_oracle import Problem as PlainProblem
 from reference.plain_oracle import distances, grids, problems, random_problem, scipy_distances
 from rt_gym import Grid, InputError, Problem, distance_field
-from rt_gym.budget import CUT, EXPANSIONS, LEARNING_OPS, LIMIT, LOGGED, SCANS, UNLIMITED, Trip, make_trip
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.grid import STEPS, Terrain
+from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import (
     EXHAUSTED,
     FOUND,
@@ -31,7 +31,8 @@ from rt_gym.search.distance import exact_distances
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
 from rt_gym.search.local import bounded_astar, frontier_update, make_local
 from rt_gym.search.lookahead import general_lrta, look_ahead
-from rt_gym.search.space import CLOSED, NONE, SIZE, STAMP, Space, draw, forget, make_space, seat, trace
+from rt_gym.search.space import NONE, Space, draw, forget, make_space, seat, trace
+from rt_gym.trip import CUT, Trip, make_trip
 
 Position = tuple[int, int]
 
@@ -136,7 +137,7 @@ class TestSpace:
     @pytest.mark.plain
     def test_stamps_start_again_at_their_end(self) -> None:
         space = make_space(10)
-        space.state[STAMP] = LAST_STAMP - 2
+        space.state[0].stamp = LAST_STAMP - 2
         for _ in range(5):
             base = forget(space)
             assert base > 0
@@ -144,7 +145,7 @@ class TestSpace:
             for slot in range(10):
                 seat(space, base, np.int64(slot), np.int64(9 - slot))
             assert (space.seat - base).tolist() == list(range(9, -1, -1))
-        assert space.state[STAMP] < 10
+        assert space.state[0].stamp < 10
 
     @pytest.mark.parametrize(
         ("agent_id", "options"),
@@ -159,7 +160,7 @@ class TestSpace:
             expected = agents.run(fresh, problem)
             agents.run(old, problem)
             space = next(part for part in parts(old.memory) if isinstance(part, Space))
-            space.state[STAMP] = LAST_STAMP - 3
+            space.state[0].stamp = LAST_STAMP - 3
             run = agents.run(old, problem)
             assert run.path.tolist() == expected.path.tolist()
             assert (run.expansions, run.scans) == (expected.expansions, expected.scans)
@@ -228,7 +229,7 @@ class AStarSearch:
 
     @property
     def expanded(self) -> list[Position]:
-        return positions(self.grid, self.trip.log[: self.trip.meter[LOGGED]])
+        return positions(self.grid, self.trip.log[: self.trip.meter[0].logged])
 
     @property
     def path(self) -> list[Position]:
@@ -250,7 +251,7 @@ class TestAStar:
         plain = plain_astar.plan(plain_grid.Map.of(grid), start, goal)
         assert search.expanded == plain.expanded
         assert search.path == plain.steps
-        assert search.trip.meter[EXPANSIONS] == search.trip.meter[SCANS] == len(plain.expanded)
+        assert search.trip.meter[0].expansions == search.trip.meter[0].scans == len(plain.expanded)
 
     @given(problems(max_side=16), WEIGHTS)
     @settings(max_examples=80)
@@ -288,11 +289,11 @@ class TestAStar:
                 break
             assert len(pieces.expanded) == done + portion
         for portion in portions:
-            metered.trip.meter[LIMIT] = metered.trip.meter[EXPANSIONS] + portion
+            metered.trip.meter[0].limit = metered.trip.meter[0].expansions + portion
             if metered.resume() == FOUND:
                 break
-            assert metered.trip.meter[EXPANSIONS] == metered.trip.meter[LIMIT]
-        metered.trip.meter[LIMIT] = UNLIMITED
+            assert metered.trip.meter[0].expansions == metered.trip.meter[0].limit
+        metered.trip.meter[0].limit = UNLIMITED
         for search in (pieces, metered):
             assert search.resume() == search.resume() == FOUND
             assert (search.expanded, search.path) == (whole.expanded, whole.path)
@@ -315,7 +316,7 @@ class TestAStar:
         used = AStarSearch(grid, start, goal)
         used.resume(5)
         begin_astar(grid.terrain, used.buckets, used.goal, used.start)
-        used.trip.meter[LOGGED] = 0
+        used.trip.meter[0].logged = 0
         assert resume_astar(grid.terrain, used.trip, used.buckets, used.start, UNLIMITED) == FOUND
         fresh = AStarSearch(grid, goal, start)
         fresh.resume()
@@ -351,13 +352,13 @@ def assert_local_search_of_the_reference(
     local = make_local(make_space(table.size))
     best = int(bounded_astar(terrain, trip, local, table, grid.cell(start), grid.cell(goal), lookahead))
     plain = plain_astar.a_star(view, start, goal, lambda cell: h[cell], lookahead)
-    assert positions(grid, trip.log[: trip.meter[LOGGED]]) == plain.closed
-    assert local.space.state[CLOSED] == len(plain.closed)
-    assert local.space.state[SIZE] == len(plain.order)
+    assert positions(grid, trip.log[: trip.meter[0].logged]) == plain.closed
+    assert local.space.state[0].closed == len(plain.closed)
+    assert local.space.state[0].slots == len(plain.order)
     assert grid.position(int(local.space.cell[best])) == plain.best
     found, popped = plain_lss_lrta.frontier_update(view, plain, h)
     frontier_update(terrain, trip, local, table)
-    assert trip.meter[LEARNING_OPS] == len(popped)
+    assert trip.meter[0].learning_ops == len(popped)
     assert table.tolist() == flat(grid, {cell: max(h[cell], found.get(cell, 0)) for cell in h}).tolist()
 
 
@@ -395,10 +396,10 @@ class TestLocal:
     def test_a_refusing_meter_stops_the_search_where_it_is(self) -> None:
         grid = drawn(*["......"] * 6)
         trip, h = logging_trip(grid), flat(grid, plain_grid.initial_heuristic(grid, (5, 5)))
-        trip.meter[LIMIT] = 3
+        trip.meter[0].limit = 3
         local = make_local(make_space(h.size))
         assert bounded_astar(grid.terrain, trip, local, h, grid.cell((0, 0)), grid.cell((5, 5)), 10) != NONE
-        assert local.space.state[CLOSED] == trip.meter[EXPANSIONS] == 3
+        assert local.space.state[0].closed == trip.meter[0].expansions == 3
 
     def test_an_empty_open_list_has_no_best(self) -> None:
         grid = drawn("..#.")
@@ -424,11 +425,11 @@ class TestLookahead:
             space = make_space(table.size)
             found = general_lrta(terrain, trip, space, table, grid.cell(start), grid.cell(goal), depth)
             plan = plain_lrta.plan(plain_grid.Map.of(grid), start, goal, depth, h)
-            assert positions(grid, trip.log[: trip.meter[LOGGED]]) == plan.expanded
+            assert positions(grid, trip.log[: trip.meter[0].logged]) == plan.expanded
             assert table.tolist() == flat(grid, h).tolist()
             assert found == len(plan.steps)
             assert walked(grid, start, trip.plan[: max(0, int(found))]) == plan.steps
-            again += int(trip.meter[SCANS] - trip.meter[EXPANSIONS])
+            again += int(trip.meter[0].scans - trip.meter[0].expansions)
         assert again > 100
 
     def test_any_prices_give_the_costs_and_values_of_the_reference(self, priced: Any) -> None:
@@ -448,7 +449,7 @@ class TestLookahead:
             g = plain_lrta.cheapest(ball)
             parent = plain_lrta.canonical_parents(ball, g)
             f = plain_lrta.path_max(ball, g, parent, h)
-            size = int(space.state[SIZE])
+            size = int(space.state[0].slots)
             states = positions(grid, space.cell[:size])
             assert states == ball.discovered
             assert space.g[:size].tolist() == [g[cell] for cell in states]
@@ -466,7 +467,7 @@ class TestLookahead:
         look_ahead(grid.terrain, trip, space, h, grid.cell(start), grid.cell(goal), depth)
         ball = plain_lrta.look_ahead(plain_grid.Map.of(grid), start, goal, depth)
         g = plain_lrta.cheapest(ball)
-        states = positions(grid, space.cell[: space.state[SIZE]])
+        states = positions(grid, space.cell[: space.state[0].slots])
         assert states == ball.discovered
         assert space.g[: len(states)].tolist() == [g[cell] for cell in states]
 
@@ -488,11 +489,11 @@ class TestLookahead:
         grid = drawn(*["......."] * 7)
         trip, h = logging_trip(grid), flat(grid, plain_grid.initial_heuristic(grid, (0, 6)))
         before = h.copy()
-        trip.meter[LIMIT] = limit
+        trip.meter[0].limit = limit
         space = make_space(h.size)
         found = general_lrta(grid.terrain, trip, space, h, grid.cell((3, 3)), grid.cell((0, 6)), 3)
         assert found == (CUT if cut else 1)
-        assert trip.meter[EXPANSIONS] == min(limit, 25)
+        assert trip.meter[0].expansions == min(limit, 25)
         assert not cut or (h == before).all()
 
 

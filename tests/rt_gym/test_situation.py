@@ -12,13 +12,8 @@ from reference import plain_grid
 from reference.plain_oracle import random_grid
 from reference.plain_situation import Position, Story, by_definition, layers_by_definition
 from rt_gym import Grid
-from rt_gym.budget import EXPANSIONS, SCANS, make_trip
 from rt_gym.cost import STRAIGHT
-from rt_gym.features import FEATURES
-from rt_gym.search.deepening import CLIMBED, begin_climb, climb, make_ladder
-from rt_gym.search.space import make_space
-from rt_gym.search.values import FRESH, Learned, forget_values, raise_value
-from rt_gym.situation import (
+from rt_gym.features.decision import (
     LAYERS,
     SITUATION,
     Situation,
@@ -29,6 +24,11 @@ from rt_gym.situation import (
     write_layers,
     write_situation,
 )
+from rt_gym.features.history import FEATURES
+from rt_gym.search.deepening import CLIMBED, begin_climb, climb, make_ladder
+from rt_gym.search.space import make_space
+from rt_gym.search.values import FRESH, Learned, forget_values, raise_value
+from rt_gym.trip import make_trip
 
 pytestmark = pytest.mark.plain
 
@@ -46,7 +46,7 @@ def features(situation: Situation, story: Story, h: Any) -> list[float]:
     out = np.full(len(SITUATION), np.nan)
     s, t = grid.cell(story.states[-1]), grid.cell(story.goal)
     write_situation(situation, grid.terrain, trip, h, s, t, out)
-    assert (trip.meter[EXPANSIONS], trip.meter[SCANS]) == (0, 1)
+    assert (trip.meter[0].expansions, trip.meter[0].scans) == (0, 1)
     return out.tolist()
 
 

@@ -8,18 +8,15 @@ from numpy.typing import NDArray
 
 from reference.plain_oracle import problems, random_problem
 from rt_gym import Grid
-from rt_gym.budget import EXPANSIONS, RAISES, SCANS, Trip, make_trip
 from rt_gym.cost import STRAIGHT
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED, DEPTH, begin_climb, climb, make_ladder
+from rt_gym.search.deepening import CLIMBED, begin_climb, climb, make_ladder
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import make_space
 from rt_gym.search.values import (
     EMPTY,
     FRESH,
-    PLACES,
-    TAKEN,
     GoalValues,
     Learned,
     enlarged,
@@ -34,6 +31,7 @@ from rt_gym.search.values import (
     value_at,
     values_at,
 )
+from rt_gym.trip import Trip, make_trip
 
 pytestmark = pytest.mark.plain
 
@@ -59,10 +57,10 @@ def heuristic(grid: Grid, goal: int) -> NDArray[np.int64]:
 
 
 def contents(learned: Learned) -> dict[int, int]:
-    places = learned.state[PLACES]
+    places = learned.state[0].places
     taken = np.nonzero(learned.cells[:places] != EMPTY)[0]
     entries = {int(learned.cells[k]): int(learned.values[k]) for k in taken}
-    assert len(entries) == taken.size == learned.state[TAKEN]
+    assert len(entries) == taken.size == learned.state[0].taken
     return entries
 
 
@@ -111,7 +109,7 @@ def test_the_table_holds_what_a_dict_and_a_dense_array_hold(raises: list[tuple[i
     assert contents(learned) == plain
     assert (every_value(learned) == dense).all()
     assert (every_value(dense) == dense).all()
-    assert trips[0].tally[RAISES] == trips[1].tally[RAISES]
+    assert trips[0].tally[0].raises == trips[1].tally[0].raises
 
 
 def test_a_fresh_table_is_the_heuristic_and_small() -> None:
@@ -137,7 +135,7 @@ def test_values_are_never_lowered_and_only_rises_are_counted() -> None:
     counts = []
     for steps in (-1, 0, 3, 3, 2, 4):
         raise_by(trip, learned, cell, steps)
-        counts.append(int(trip.tally[RAISES]))
+        counts.append(int(trip.tally[0].raises))
     assert counts == [0, 0, 1, 1, 1, 2]
     assert contents(learned) == {cell: heuristic(FIELD, GOAL)[cell] + 4 * STRAIGHT}
 
@@ -148,7 +146,7 @@ def test_a_table_doubles_when_a_value_comes_that_would_fill_more_than_half() -> 
     for cell in INSIDE[:130]:
         raise_by(trip, learned, cell, 1)
         raise_by(trip, learned, cell, 2)  # a cell that is there needs no room
-        sizes.append(int(learned.state[PLACES]))
+        sizes.append(int(learned.state[0].places))
     assert sizes == [64] * 32 + [128] * 32 + [256] * 64 + [512] * 2
     assert contents(learned) == {cell: heuristic(FIELD, GOAL)[cell] + 2 * STRAIGHT for cell in INSIDE[:130]}
 
@@ -196,7 +194,7 @@ def test_outside_of_kernels_the_face_is_the_same() -> None:
     for h in (learned, dense):
         raise_value(trip, h, TERRAIN, cell, GOAL, value)
         assert [value_at(h, TERRAIN, c, GOAL) for c in (cell, INSIDE[8])] == [value, dense[INSIDE[8]]]
-    assert trip.tally[RAISES] == 2
+    assert trip.tally[0].raises == 2
 
 
 def walk(grid: Grid, h: NDArray[np.int64] | Learned, s: int, t: int, depth: int) -> tuple[list[int], list[int]]:
@@ -206,7 +204,7 @@ def walk(grid: Grid, h: NDArray[np.int64] | Learned, s: int, t: int, depth: int)
     while path[-1] != t and len(path) < 150:
         assert general_lrta(terrain, trip, space, h, path[-1], t, depth) == 1
         path.append(path[-1] + int(terrain.offset[trip.plan[0]]))
-    return path, [int(trip.meter[EXPANSIONS]), int(trip.meter[SCANS]), int(trip.tally[RAISES])]
+    return path, [int(trip.meter[0].expansions), int(trip.meter[0].scans), int(trip.tally[0].raises)]
 
 
 @given(problem=problems(max_side=10), depth=st.integers(1, 5))
@@ -232,9 +230,9 @@ def test_a_lookahead_climbs_with_a_table_as_with_a_dense_array() -> None:
         for h in (learned, dense):
             ladder, space, trip = make_ladder(6), make_space(dense.size), make_trip(dense.size)
             begin_climb(space, ladder, s, value_at(h, grid.terrain, s, t))
-            while s != t and ladder.state[DEPTH] < 6:
+            while s != t and ladder.state[0].depth < 6:
                 assert climb(grid.terrain, trip, space, ladder, h, t) == CLIMBED
-            rows = range(1, int(ladder.state[DEPTH]) + 1)
+            rows = range(1, int(ladder.state[0].depth) + 1)
             ladders.append([(ladder.action[d], ladder.value[d], ladder.work[d]) for d in rows])
         assert ladders[0] == ladders[1]
         rose += int((dense > heuristic(grid, t)).any())
@@ -255,8 +253,8 @@ class TestManyGoals:
             assert sorted(cells) == np.flatnonzero(dense[goal] != heuristic(FIELD, goal)).tolist()
             assert (values == dense[goal][cells]).all()
             assert (every_value(table, FIELD, goal)[INSIDE] == dense[goal][INSIDE]).all()
-        assert trips[0].tally[RAISES] == trips[1].tally[RAISES]
-        assert table.state[TAKEN] == sum((dense[goal] != heuristic(FIELD, goal)).sum() for goal in INSIDE)
+        assert trips[0].tally[0].raises == trips[1].tally[0].raises
+        assert table.state[0].taken == sum((dense[goal] != heuristic(FIELD, goal)).sum() for goal in INSIDE)
 
     def test_a_full_table_says_so_and_loses_nothing_when_it_is_enlarged(self) -> None:
         table, trip, first = make_goal_values(FRESH), make_trip(0), heuristic(FIELD, GOAL)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from reference import plain_grid
 from reference.plain_oracle import distances, problems
 from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, Problem, World
-from rt_gym.budget import BUMPS, DIAGONALS, MOVES, OVERRUNS, STAYS, STRAIGHTS
 from rt_gym.cost import SQRT2
 from rt_gym.grid import STEPS
 from rt_gym.world import Truth
@@ -106,10 +105,10 @@ class TestAgainstThePlainWorld:
         for action in [None, *actions]:
             if action is not None:
                 world.step(action)
-            now, told = believed(world), world.view.changed
+            now, told = believed(world), world.view.take_changes()
             assert before ^ now <= set(told)
             assert set(told) - (before ^ now) <= scheduled  # closed and opened again at the same moment
-            assert world.view.changed == []
+            assert world.view.take_changes() == []
             before = now
 
     @given(journeys())
@@ -154,7 +153,7 @@ class TestChanges:
         )
         world.step(STAY)
         assert believed(world) == {(0, 0), (2, 0), (3, 0), (4, 0)}
-        assert world.view.changed == [(1, 0)]
+        assert world.view.take_changes() == [(1, 0)]
 
     def test_a_cell_closes_under_the_agent_when_it_is_left(self) -> None:
         world = World(Problem(drawn("..."), (0, 0), (2, 0), changes=[(1, (1, 0), False)]))
@@ -164,7 +163,7 @@ class TestChanges:
         assert (1, 0) in believed(world)
         world.step(EAST)
         assert believed(world) == {(0, 0), (2, 0)}
-        assert world.view.changed == [(1, 0)]
+        assert world.view.take_changes() == [(1, 0)]
 
     def test_a_cell_that_opens_again_in_time_does_not_close(self) -> None:
         world = World(Problem(drawn("..."), (0, 0), (2, 0), changes=[(0, (0, 0), False), (1, (0, 0), True)]))
@@ -178,15 +177,15 @@ class TestChanges:
         world.step(STAY)
         assert world.view.position == (0, 0)
         assert (1, 0) not in believed(world)
-        tally = world.trip.tally
-        assert [int(tally[k]) for k in (MOVES, BUMPS, STAYS, STRAIGHTS, DIAGONALS)] == [2, 1, 1, 2, 0]
+        tally = world.trip.tally[0]
+        assert [tally.moves, tally.bumps, tally.stays, tally.straights, tally.diagonals] == [2, 1, 1, 2, 0]
 
     def test_steps_are_counted_by_kind(self) -> None:
         world = World(Problem(drawn("...", "..."), (0, 0), (2, 1)))
         world.step(DIAGONAL_SE)
         world.step(EAST)
-        tally = world.trip.tally
-        assert [int(tally[k]) for k in (MOVES, BUMPS, STAYS, STRAIGHTS, DIAGONALS)] == [2, 0, 0, 1, 1]
+        tally = world.trip.tally[0]
+        assert [tally.moves, tally.bumps, tally.stays, tally.straights, tally.diagonals] == [2, 0, 0, 1, 1]
         assert world.done
 
     def test_the_path_is_recorded_as_far_as_there_is_room(self) -> None:
@@ -217,7 +216,7 @@ class TestOverrun:
     def test_truncate_refuses_the_step(self) -> None:
         world = self.overspent("truncate")
         assert world.step(EAST) is False
-        assert (world.view.position, world.view.moves, int(world.trip.tally[OVERRUNS])) == ((0, 0), 0, 1)
+        assert (world.view.position, world.view.moves, int(world.trip.tally[0].overruns)) == ((0, 0), 0, 1)
 
     def test_raise_refuses_it_loudly(self) -> None:
         world = self.overspent("raise")
@@ -357,7 +356,7 @@ class TestRestart:
         world.restart(Problem(grid, (0, 0), (1, 0), changes=toggles))
         for _ in range(60):
             world.step(STAY)
-            assert world.view.changed == [(2, 0)]
+            assert world.view.take_changes() == [(2, 0)]
 
 
 @given(problems(max_side=6))

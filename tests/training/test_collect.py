@@ -8,7 +8,7 @@ import pytest
 import agents
 from agents.depth_control import make_record
 from rt_gym import InputError, splits
-from rt_gym.situation import SITUATION
+from rt_gym.features.decision import SITUATION
 from training.collect import Logging, Samples, collect, load_samples
 from training.compare import Course, Draw, Workers, find_courses
 from training.learners import Recipe, fit_policy

@@ -8,7 +8,7 @@ import pytest
 
 from agents.policy import add_scores
 from rt_gym import InputError
-from rt_gym.situation import LAYERS, SITUATION
+from rt_gym.features.decision import LAYERS, SITUATION
 from training.collect import Logging, Samples, collect
 from training.compare import Draw, Workers, find_courses
 from training.learners import (

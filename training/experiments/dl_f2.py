@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 import agents
 from agents.dstar_lite import DStarLite
 from rt_gym import Problem, World
-from rt_gym.budget import make_trip
 from rt_gym.cost import INF
 from rt_gym.search.astar import SHUT, begin_astar, make_buckets, resume_astar
 from rt_gym.search.distance import fill_distances
-from rt_gym.search.space import SIZE
+from rt_gym.trip import make_trip
 from training.compare import Allowance
 from training.compare.stats import Floats
 from training.compare.table import Table
@@ -96,7 +95,7 @@ class Watch:
         """Act, and yield what is seen of every search after the first."""
         view, path, before, known = self.world.view, list[int](), self._distances(), set[int]()
         while not self.world.done:
-            news = {view.cell(position) for position in view.changed}
+            news = {view.cell(position) for position in view.take_changes()}
             action = self.agent.act()
             path = path[1:] if path and path[0] == view.cell(view.position) else path
             if view.meter.expansions:
@@ -121,7 +120,7 @@ class Watch:
         view, space = self.world.view, self._buckets.space
         begin_astar(self.world.terrain, self._buckets, view.goal_cell, view.cell(view.position))
         resume_astar(self.world.terrain, self._trip, self._buckets, view.cell(view.position), INF)
-        size = int(space.state[SIZE])
+        size = int(space.state[0].slots)
         return set(space.cell[:size][space.role[:size] == SHUT].tolist())
 
     def _path(self) -> list[int]:

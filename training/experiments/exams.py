@@ -8,7 +8,7 @@ import numpy as np
 
 from agents.depth_control import HISTORY
 from agents.policy import LEAF, Forest, Policy
-from rt_gym.features import FEATURES
+from rt_gym.features.history import FEATURES
 from training.collect import Logging, Samples, collect
 from training.compare import Course, Workers
 from training.experiments.label_rules import RULES

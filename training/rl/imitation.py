@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from agents.policy import INPUTS, add_scores, largest, load_policy
 from agents.rule_lrta import STABLE
+from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.jit import kernel
-from rt_gym.situation import LAYERS, SITUATION, squash
 from training.collect import Logging, Samples, collect
 from training.compare import Course, Workers
 from training.learners import Recipe, by_layers

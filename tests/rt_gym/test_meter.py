@@ -9,53 +9,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rt_gym import STAY, Budget, Grid, InputError, Meter
-from rt_gym.budget import (
-    CHANGED,
-    COUNT,
-    CUT,
-    EXPANSIONS,
-    FIRST,
+from rt_gym.meter import (
+    GO,
     IDLE,
-    LEARNING_OPS,
-    LIMIT,
-    MAX_EXPANSIONS,
-    MAX_SCANS,
-    MOVES,
-    NEXT,
-    NO_PATH,
     OVERRUN,
-    OVERRUNS,
-    PLANNED,
-    PLANS,
-    RAISES,
-    SCANS,
+    STOP,
     STUCK,
-    TRACE_STEPS,
     UNLIMITED,
-    WAIT,
-    Trip,
-    adopt,
+    after_overrun,
     charge,
-    close_move,
+    close_meter,
     learn,
-    make_trip,
-    may_idle,
-    must_plan,
     raise_h,
     scan,
-    take,
 )
+from rt_gym.trip import CUT, NO_PATH, WAIT, Trip, adopt, make_trip, must_plan, take
 
 pytestmark = pytest.mark.plain
 
 CELL = np.int64(7)
+COUNTS = ("expansions", "scans", "learning_ops", "trace_steps")
 EAST, SOUTH = 0, 1
 
 
 def trip_with(limit: int = UNLIMITED, count: str = "expansions", idle: bool = False) -> Trip:
     """Return a record with a limit; it logs four expansions per move."""
     trip = make_trip(100, log=4)
-    trip.meter[LIMIT], trip.meter[COUNT], trip.meter[IDLE] = limit, count == "scans", idle
+    trip.meter[0].limit, trip.meter[0].by_scans, trip.meter[0].idles = limit, count == "scans", idle
     return trip
 
 
@@ -69,19 +49,19 @@ class TestCharge:
     def test_an_expansion_is_a_scan_too(self) -> None:
         trip = trip_with()
         assert charge(trip, CELL)
-        assert (trip.meter[EXPANSIONS], trip.meter[SCANS], trip.meter[LEARNING_OPS]) == (1, 1, 0)
+        assert (trip.meter[0].expansions, trip.meter[0].scans, trip.meter[0].learning_ops) == (1, 1, 0)
 
     def test_a_scan_and_a_learning_operation_are_no_expansions(self) -> None:
         trip = trip_with()
         scan(trip)
         learn(trip)
-        assert (trip.meter[EXPANSIONS], trip.meter[SCANS], trip.meter[LEARNING_OPS]) == (0, 2, 1)
+        assert (trip.meter[0].expansions, trip.meter[0].scans, trip.meter[0].learning_ops) == (0, 2, 1)
 
     @pytest.mark.parametrize("limit", [1, 2, 25])
     def test_exactly_the_limit_is_granted(self, limit: int) -> None:
         trip = trip_with(limit)
         assert [bool(charge(trip, CELL)) for _ in range(limit + 2)] == [True] * limit + [False, False]
-        assert trip.meter[EXPANSIONS] == trip.meter[SCANS] == limit
+        assert trip.meter[0].expansions == trip.meter[0].scans == limit
 
     def test_a_limit_on_scans_counts_every_scan(self) -> None:
         trip = trip_with(4, "scans")
@@ -90,7 +70,7 @@ class TestCharge:
         learn(trip)
         assert charge(trip, CELL)
         assert not charge(trip, CELL)
-        assert (trip.meter[EXPANSIONS], trip.meter[SCANS]) == (2, 4)
+        assert (trip.meter[0].expansions, trip.meter[0].scans) == (2, 4)
 
     def test_a_limit_on_expansions_does_not_mind_scans(self) -> None:
         trip = trip_with(1)
@@ -105,14 +85,14 @@ class TestCharge:
         for cell in range(10, 18):
             charge(trip, np.int64(cell))
         assert trip.log.tolist() == [10, 11, 12, 13]
-        assert trip.meter[EXPANSIONS] == 5
+        assert trip.meter[0].expansions == 5
 
     def test_values_are_raised_and_never_lowered(self) -> None:
         trip, h = trip_with(), np.array([5, 5, 5], np.int64)
         raise_h(trip, h, 0, 6)
         raise_h(trip, h, 1, 5)
         raise_h(trip, h, 2, 4)
-        assert (h.tolist(), int(trip.tally[RAISES])) == ([6, 5, 5], 1)
+        assert (h.tolist(), int(trip.tally[0].raises)) == ([6, 5, 5], 1)
 
 
 class TestPlans:
@@ -131,14 +111,14 @@ class TestPlans:
         # However far ahead: (2,1) has become a wall, and the way goes south into it or past it.
         trip, start = trip_with(), self.GRID.cell((0, 0))
         commit(trip, *directions)
-        trip.meter[CHANGED] += 1
+        trip.state[0].changed += 1
         assert bool(must_plan(self.GRID.terrain, trip, start)) == broken
 
     def test_moves_are_taken_in_order_and_then_it_stays(self) -> None:
         trip = trip_with()
         commit(trip, SOUTH, EAST, EAST)
         assert [int(take(trip)) for _ in range(5)] == [SOUTH, EAST, EAST, STAY, STAY]
-        assert (trip.tally[PLANS], trip.meter[PLANNED], trip.meter[NEXT]) == (1, 3, 3)
+        assert (trip.tally[0].plans, trip.state[0].planned, trip.state[0].next) == (1, 3, 3)
 
     @pytest.mark.parametrize(("returned", "next_move"), [(WAIT, STAY), (NO_PATH, STUCK), (CUT, OVERRUN)])
     def test_what_a_plan_returns_instead_of_moves(self, returned: int, next_move: int) -> None:
@@ -167,8 +147,8 @@ class TestPlans:
     def test_an_overrun_is_counted_and_may_cost_the_move_only(self, idle: bool) -> None:
         trip = trip_with(1, idle=idle)
         adopt(trip, np.int64(CUT))
-        assert bool(may_idle(trip)) == idle
-        assert trip.tally[OVERRUNS] == 1
+        assert after_overrun(trip) == (IDLE if idle else STOP)
+        assert trip.tally[0].overruns == 1
 
     def test_a_late_plan_is_kept_for_the_next_move(self) -> None:
         trip = trip_with(2, "scans", idle=True)
@@ -176,15 +156,15 @@ class TestPlans:
             learn(trip)
         commit(trip, EAST, SOUTH)
         assert take(trip) == OVERRUN
-        assert may_idle(trip)
-        close_move(trip)
+        assert after_overrun(trip) == IDLE
+        close_meter(trip)
         assert [int(take(trip)), int(take(trip))] == [EAST, SOUTH]
 
     def test_who_is_stuck_does_not_idle(self) -> None:
         trip = trip_with(1, idle=True)
         adopt(trip, np.int64(NO_PATH))
-        assert not may_idle(trip)
-        assert trip.tally[OVERRUNS] == 0
+        assert after_overrun(trip) == GO
+        assert trip.tally[0].overruns == 0
 
 
 class TestTally:
@@ -198,19 +178,19 @@ class TestTally:
                 scan(trip)
             for _ in range(learned):
                 learn(trip)
-            trip.meter[TRACE_STEPS] += traced
-            close_move(trip)
-            assert not trip.meter[:4].any()
-        tally = trip.tally
+            trip.meter[0].trace_steps += traced
+            close_meter(trip)
+            assert [int(trip.meter[0][name]) for name in COUNTS] == [0] * 4
+        tally = trip.tally[0]
         all_scans = [sum(move[:3]) for move in moves]
-        assert tally[:4].tolist() == [
+        assert [int(tally[name]) for name in COUNTS] == [
             sum(move[0] for move in moves),
             sum(all_scans),
             sum(move[2] for move in moves),
             sum(move[3] for move in moves),
         ]
-        assert (tally[MAX_EXPANSIONS], tally[MAX_SCANS]) == (max(move[0] for move in moves), max(all_scans))
-        assert (tally[MOVES], tally[FIRST]) == (len(moves), moves[0][0])
+        assert (tally.max_expansions, tally.max_scans) == (max(move[0] for move in moves), max(all_scans))
+        assert (tally.moves, tally.first_expansions) == (len(moves), moves[0][0])
 
 
 class TestBudget:

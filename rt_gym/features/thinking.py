@@ -9,42 +9,51 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.budget import AT, MOVES, NEXT, PLANNED
 from rt_gym.cost import INF, STRAIGHT
-from rt_gym.features import FEATURES, Track, write_features
-from rt_gym.grid import h0, locate
-from rt_gym.jit import kernel
+from rt_gym.features.history import FEATURES, Track, write_history
+from rt_gym.grid import h0
+from rt_gym.jit import kernel, record, write_fields
 from rt_gym.search.heap import Heap
 from rt_gym.search.local import Local, nth_closed
-from rt_gym.search.space import BEST, CLOSED, NONE, Space
+from rt_gym.search.space import NONE, Space
 
-THOUGHTS = (
-    *FEATURES,
-    "slices",  # slices of the search so far
-    "expansions",  # states expanded in it
-    "open",  # states on its open list
-    "best_f",  # f of the first of them
-    "best_g",  # the cost of getting there
-    "best_h",  # its value
-    "rise",  # by how much best_f is above the value of where the agent stands
-    "gain",  # how much of that the last slice added
-    "gap",  # by how much the best f behind any other first step is above best_f; 0 if there is none
-    "rivals",  # how many other first steps lead to the open list
-    "found",  # 1 if the search, or the committed path, has reached the goal
-    "committed",  # moves left of the committed path
-    "path",  # moves to the first of the open list; without a search, of the committed path
-    "seen",  # how many of them come before the first cell that has not been seen
-    "surplus",  # how far the value of where the agent stands is above the heuristic
-    "time",  # moves so far, slices included
-    "thought",  # slices so far, of all searches
-)
+
+class Search(NamedTuple):
+    """An open search; all 0 where there is none."""
+
+    slices: int  # slices of the search so far
+    expansions: int  # states expanded in it
+    open: int  # states on its open list
+    best_f: float  # f of the first of them
+    best_g: float  # the cost of getting there
+    best_h: float  # its value
+    rise: float  # by how much best_f is above the value of where the agent stands
+    gain: float  # how much of that the last slice added
+    gap: float  # by how much the best f behind any other first step is above best_f; 0 if there is none
+    rivals: int  # how many other first steps lead to the open list
+
+
+class Way(NamedTuple):
+    """The path ahead, and the trip so far."""
+
+    found: int  # 1 if the search, or the committed path, has reached the goal
+    committed: int  # moves left of the committed path
+    path: int  # moves to the first of the open list; without a search, of the committed path
+    seen: int  # how many of them come before the first cell that has not been seen
+    surplus: float  # how far the value of where the agent stands is above the heuristic
+    time: int  # moves so far, slices included
+    thought: int  # slices so far, of all searches
+
+
+THOUGHTS = (*FEATURES, *Search._fields, *Way._fields)
+_SEARCH, _WAY = THOUGHTS.index("slices"), THOUGHTS.index("found")
 
 # The named parts of an observation and the feature with which each begins.
 GROUPS = {"history": FEATURES[0], "search": "slices", "path": "committed", "trail": "surplus"}
 
-# Entries of Mind.state: whether a search is open, whether the goal has been found, the slices of the search and of the
-# episode, best f before the last slice, and for how many closed states the first step is known.
-SEARCHING, FOUND, SLICES, THOUGHT, BEFORE, SORTED = range(6)
+# Whether a search is open, whether the goal has been found, the slices of the search and of the episode, best f before
+# the last slice, and for how many closed states the first step is known.
+PROGRESS = record(searching=int, found=int, slices=int, thought=int, best_before=int, traced=int)
 
 
 class Mind(NamedTuple):
@@ -58,7 +67,7 @@ class Mind(NamedTuple):
         first: uint8, the first step on the way to a closed state.
         behind: int64[8], the least f behind every first step.
         track: the last steps.
-        state: int64[6], see above.
+        state: PROGRESS[1].
     """
 
     h: NDArray[np.int64]
@@ -68,7 +77,7 @@ class Mind(NamedTuple):
     first: NDArray[np.uint8]
     behind: NDArray[np.int64]
     track: Track
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 @kernel(inline=True)
@@ -95,17 +104,17 @@ def compare_steps(mind):
 
     A state is closed after its parent, so in the order of closing every first step follows from an earlier one.
     """
-    space, first, behind, state = mind.space, mind.first, mind.behind, mind.state
-    for k in range(max(state[SORTED], 1), space.state[CLOSED]):  # the first to be closed is the root
+    space, first, behind, state = mind.space, mind.first, mind.behind, mind.state[0]
+    for k in range(max(state.traced, 1), space.state[0].closed):  # the first to be closed is the root
         u = nth_closed(space, k)
         first[u] = first_step(space, first, u)
-    state[SORTED] = space.state[CLOSED]
+    state.traced = space.state[0].closed
     behind[:] = INF
     for k in range(mind.size[0]):
         u = np.int64(space.item[k])
         d = first_step(space, first, u)
         behind[d] = min(behind[d], space.f[u])
-    chosen = first_step(space, first, space.state[BEST])
+    chosen = first_step(space, first, space.state[0].best)
     second, rivals = np.int64(INF), 0
     for d in range(8):
         if d != chosen and behind[d] < INF:
@@ -117,7 +126,7 @@ def compare_steps(mind):
 @kernel(inline=True)
 def measure_search(terrain, space):
     """Return how long the way to the best state is, and how many of its steps come before the first unseen cell."""
-    length, unseen, u = 0, -1, space.state[BEST]
+    length, unseen, u = 0, -1, space.state[0].best
     while space.parent[u] != NONE:
         if terrain.known[space.cell[u]] == 0:
             unseen = length
@@ -129,8 +138,8 @@ def measure_search(terrain, space):
 @kernel(inline=True)
 def measure_plan(terrain, trip):
     """Return the same of the committed path."""
-    meter = trip.meter
-    cell, begin, end = meter[AT], meter[NEXT], meter[PLANNED]
+    state = trip.state[0]
+    cell, begin, end = state.at, state.next, state.planned
     for k in range(begin, end):
         cell += terrain.offset[trip.plan[k]]
         if terrain.known[cell] == 0:
@@ -138,35 +147,47 @@ def measure_plan(terrain, trip):
     return end - begin, end - begin
 
 
+@kernel(inline=True)
+def search_features(mind, s):
+    """Return what is known of the open search."""
+    space, state = mind.space, mind.state[0]
+    best = space.state[0].best
+    f = space.f[best]
+    second, rivals = compare_steps(mind)
+    return Search(
+        slices=state.slices,
+        expansions=space.state[0].closed,
+        open=mind.size[0],
+        best_f=f / STRAIGHT,
+        best_g=space.g[best] / STRAIGHT,
+        best_h=space.h[best] / STRAIGHT,
+        rise=(f - mind.h[s]) / STRAIGHT,
+        gain=(f - state.best_before) / STRAIGHT,
+        gap=(second - f) / STRAIGHT if rivals > 0 else 0.0,
+        rivals=rivals,
+    )
+
+
 @kernel
 def write_thoughts(terrain, trip, mind, t, out):
     """Write all features, in the order of ``THOUGHTS``."""
-    space, state, s = mind.space, mind.state, trip.meter[AT]
-    x, y = locate(terrain, s)
-    goal_x, goal_y = locate(terrain, t)
-    write_features(mind.track, terrain, x, y, goal_x, goal_y, out)
-    out[len(FEATURES) :] = 0
-    k = len(FEATURES)
-    if state[SEARCHING] != 0:
-        best = space.state[BEST]
-        second, rivals = compare_steps(mind)
-        out[k] = state[SLICES]
-        out[k + 1] = space.state[CLOSED]
-        out[k + 2] = mind.size[0]
-        out[k + 3] = space.f[best] / STRAIGHT
-        out[k + 4] = space.g[best] / STRAIGHT
-        out[k + 5] = space.h[best] / STRAIGHT
-        out[k + 6] = (space.f[best] - mind.h[s]) / STRAIGHT
-        out[k + 7] = (space.f[best] - state[BEFORE]) / STRAIGHT
-        out[k + 8] = (second - space.f[best]) / STRAIGHT if rivals > 0 else 0.0
-        out[k + 9] = rivals
-        length, seen = measure_search(terrain, space)
+    state, s = mind.state[0], trip.state[0].at
+    write_history(mind.track, terrain, s, t, out)
+    committed = np.int64(0)
+    if state.searching != 0:
+        write_fields(search_features(mind, s), out, _SEARCH)
+        length, seen = measure_search(terrain, mind.space)
     else:
+        out[_SEARCH:_WAY] = 0
         length, seen = measure_plan(terrain, trip)
-        out[k + 11] = length
-    out[k + 10] = state[FOUND]
-    out[k + 12] = length
-    out[k + 13] = seen
-    out[k + 14] = (mind.h[s] - h0(terrain, s, t)) / STRAIGHT
-    out[k + 15] = trip.tally[MOVES]
-    out[k + 16] = state[THOUGHT]
+        committed = length
+    way = Way(
+        found=state.found,
+        committed=committed,
+        path=length,
+        seen=seen,
+        surplus=(mind.h[s] - h0(terrain, s, t)) / STRAIGHT,
+        time=trip.tally[0].moves,
+        thought=state.thought,
+    )
+    write_fields(way, out, _WAY)

@@ -1,0 +1,7 @@
+"""What a learner sees. The features of each kind are the fields of one NamedTuple, in the order of an observation.
+
+- ``history``: the four features of the depth-control paper, which all others begin with.
+- ``decision``: a larger set for controllers of the lookahead, and what is known of its layers.
+- ``subgoal``: what a controller of the goal is told of the next subgoal.
+- ``thinking``: the state of a search that goes on in slices.
+"""

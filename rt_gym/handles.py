@@ -1,0 +1,137 @@
+"""Handles: any number of arrays as one argument of a kernel.
+
+A call from Python pays for every array it passes, and most for tuples of arrays. A handle is the address of a block of
+memory in which the arrays are described the way kernels describe them to themselves, so it crosses for the price of a
+number. Inside, ``handle.name`` is the tuple, array or number of that name; bind it to a local name before a loop.
+
+    episode = handle(terrain=terrain, trip=trip)
+    step(episode, 3)
+
+A handle keeps what it was made of alive, and copies of it (``deepcopy``, pickling) are handles of the copies. It is made
+anew whenever one of its parts is replaced by another array; what is written *into* an array needs no new handle.
+
+The layout of an array is Numba's own business. ``_PACKED`` checks that it is what this module writes; where it is not,
+and without the compiler, a NamedTuple of the same parts takes the handle's place.
+"""
+
+import struct
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, typeof, types
+from numba.core import cgutils
+from numba.core.datamodel import default_manager
+from numba.core.options import DefaultOptions
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
+
+_ARRAY = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
+# Kernels that count references would count those of memory that is not theirs.
+_PACKED = (
+    not config.DISABLE_JIT
+    and hasattr(DefaultOptions, "_nrt")
+    and tuple(default_manager[types.int64[::1]]._fields) == _ARRAY
+)
+
+
+class HandleType(types.Type):
+    """The type of a handle: the names and types of its parts."""
+
+    def __init__(self, parts: tuple[tuple[str, types.Type], ...]) -> None:
+        self.parts = parts
+        super().__init__(f"Handle({', '.join(f'{name}: {kind.name}' for name, kind in parts)})")
+
+
+@register_model(HandleType)
+class _HandleModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: HandleType) -> None:
+        super().__init__(manager, kind, cgutils.voidptr_t)
+
+
+@infer_getattr
+class _HandleAttribute(AttributeTemplate):
+    key = HandleType
+
+    def generic_resolve(self, kind: HandleType, name: str) -> types.Type | None:
+        return dict(kind.parts).get(name)
+
+
+@lower_getattr_generic(HandleType)
+def _load_part(context: Any, builder: Any, kind: HandleType, address: Any, name: str) -> Any:
+    block = ir.LiteralStructType([context.get_value_type(part) for _, part in kind.parts])
+    number = [part for part, _ in kind.parts].index(name)
+    place = builder.bitcast(address, block.as_pointer())
+    return builder.load(cgutils.gep_inbounds(builder, place, 0, number))
+
+
+@unbox(HandleType)
+def _unbox_handle(kind: HandleType, handle: Any, c: Any) -> NativeValue:
+    number = c.pyapi.object_getattr_string(handle, "address")
+    address = c.pyapi.long_as_voidptr(number)
+    c.pyapi.decref(number)
+    return NativeValue(address)
+
+
+class Handle:
+    """What ``handle`` returns; Numba takes its type from the attribute of that name."""
+
+    __slots__ = ("_numba_type_", "address", "block", "parts")
+
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self._numba_type_ = _type_of(parts)
+        self.parts = parts
+        self.block = np.array(_words(tuple(parts.values())), np.int64)
+        self.address = self.block.ctypes.data
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.parts[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (self.parts,)
+
+
+def handle(**parts: Any) -> Any:
+    """Return arrays, NamedTuples of them, numbers and None as one argument for kernels."""
+    return _remake(parts)
+
+
+def _remake(parts: dict[str, Any]) -> Any:
+    return Handle(parts) if _PACKED else namedtuple("Parts", parts)(**parts)
+
+
+_known: dict[Any, HandleType] = {}
+
+
+def _type_of(parts: dict[str, Any]) -> HandleType:
+    """Return the type of a handle; asking Numba for every array takes a hundred times as long as remembering."""
+    key = tuple(parts), _kind(tuple(parts.values()))
+    if key not in _known:
+        _known[key] = HandleType(tuple((name, typeof(part)) for name, part in parts.items()))
+    return _known[key]
+
+
+def _kind(part: Any) -> Any:
+    """Return what tells the types of two parts from each other."""
+    if isinstance(part, np.ndarray):
+        return part.dtype, part.ndim, part.flags.num
+    return (type(part), *map(_kind, part)) if isinstance(part, tuple) else type(part)
+
+
+def _words(part: Any) -> list[int]:
+    """Return a part as kernels hold it, in words of eight bytes."""
+    if isinstance(part, np.ndarray):
+        return [0, 0, part.size, part.itemsize, part.ctypes.data, *part.shape, *part.strides]
+    if isinstance(part, tuple):
+        return [word for each in part for word in _words(each)]
+    if isinstance(part, (float, np.float64)):
+        return [int.from_bytes(struct.pack("=d", part), "little", signed=True)]
+    if part is None:
+        return [0]
+    if isinstance(part, (int, np.int64)) and not isinstance(part, bool):
+        return [int(part)]
+    raise TypeError(f"a handle holds arrays, tuples, int, float and None, not {type(part).__name__}")

@@ -1,0 +1,138 @@
+"""A trip: where the agent is, the plan it follows, the path behind it, and the meter and clock of its moves."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.clock import Clock, make_clock
+from rt_gym.jit import kernel, record
+from rt_gym.meter import CRAMPED, OVERRUN, STUCK, TALLY, Budget, overran
+
+STAY = -1
+
+# What a plan returns instead of a number of moves. WAIT stands still and thinks on at the next move, CUT could not be
+# made within the budget, FULL asks for a larger memory and then for the same plan again.
+NO_PATH, WAIT, CUT, FULL = 0, -1, -2, -3
+
+# Where the agent stands; the next move of its plan, and how many were planned; how many cells are listed as changed, of
+# which the plan has been checked against the first ``checked`` and the agent told of the first ``told``; and why it
+# cannot move: STUCK, OVERRUN, CRAMPED, or 0.
+STATE = record(at=int, next=int, planned=int, changed=int, checked=int, told=int, verdict=int)
+
+
+class Trip(NamedTuple):
+    """One trial's record, shared by world and agent.
+
+    Attributes:
+        meter: METER[1], what the current move has taken, and its limit.
+        tally: TALLY[1], the trial's totals.
+        state: STATE[1], where on the map and in its plan the agent is.
+        plan: uint8, the committed directions.
+        path: int32, the cell after every move, the start first; as long as there is room.
+        log: int32, the cells expanded for the current move, or for the last one; as long as there is room.
+        changed: int32, the cells whose believed state changed since the last plan.
+        clock: how long the moves took.
+    """
+
+    meter: NDArray[np.record]
+    tally: NDArray[np.record]
+    state: NDArray[np.record]
+    plan: NDArray[np.uint8]
+    path: NDArray[np.int32]
+    log: NDArray[np.int32]
+    changed: NDArray[np.int32]
+    clock: Clock
+
+
+def make_trip(
+    plan: int,
+    path: int = 0,
+    log: int = 0,
+    changed: int = 0,
+    timed: bool = False,
+    budget: Budget | None = None,
+    rows: tuple[int, ...] = (),
+) -> Trip:
+    """Return the record of a trial, or ``rows`` of them for a batch.
+
+    Args:
+        plan: how many moves can be committed.
+        path: how many cells of the path are kept.
+        log: how many expanded cells are kept per move.
+        changed: how many changed cells are listed.
+        timed: whether moves are timed.
+        budget: the limit per move; none if not given.
+        rows: how many records, as the first axes of every array.
+    """
+    return Trip(
+        meter=np.broadcast_to((budget or Budget()).meter(), (*rows, 1)).copy(),
+        tally=np.zeros((*rows, 1), TALLY),
+        state=np.zeros((*rows, 1), STATE),
+        plan=np.empty((*rows, plan), np.uint8),
+        path=np.empty((*rows, path), np.int32),
+        log=np.empty((*rows, log), np.int32),
+        changed=np.empty((*rows, changed), np.int32),
+        clock=make_clock(timed, rows),
+    )
+
+
+@kernel
+def still_legal(terrain, trip, s):
+    """Whether every remaining committed step is legal on the map as it is believed now."""
+    state, cell = trip.state[0], s
+    for k in range(state.next, state.planned):
+        d = np.int64(trip.plan[k])
+        if terrain.mask[cell] >> d & 1 == 0:
+            return False
+        cell += terrain.offset[d]
+    return True
+
+
+@kernel(inline=True)
+def must_plan(terrain, trip, s):
+    """Whether the committed moves are used up, or one of them has turned out to be blocked."""
+    state = trip.state[0]
+    if state.next >= state.planned:
+        return True
+    if state.checked == state.changed:
+        return False
+    state.checked = state.changed
+    return not still_legal(terrain, trip, s)
+
+
+@kernel(inline=True)
+def adopt(trip, n):
+    """Take note of what a plan returned: the number of its moves, or NO_PATH, WAIT, CUT or FULL."""
+    state = trip.state[0]
+    trip.tally[0].plans += 1
+    state.next = 0
+    state.planned = max(n, np.int64(0))
+    forget_changes(trip)
+    state.verdict = 0
+    if n == NO_PATH:
+        state.verdict = STUCK
+    elif n == FULL:
+        state.verdict = CRAMPED
+        trip.tally[0].plans -= 1
+    elif n == CUT or overran(trip):
+        state.verdict = OVERRUN
+
+
+@kernel(inline=True)
+def forget_changes(trip):
+    """Begin a new list of changed cells."""
+    state = trip.state[0]
+    state.changed = state.checked = state.told = 0
+
+
+@kernel(inline=True)
+def take(trip):
+    """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
+    state = trip.state[0]
+    if state.verdict != 0:
+        return state.verdict
+    if state.next >= state.planned:
+        return np.int64(STAY)
+    state.next += 1
+    return np.int64(trip.plan[state.next - 1])
