@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED
@@ -49,9 +49,6 @@ def plan(terrain, trip, memory, s, t):
     return trace(buckets.space, buckets.space.state[0].best, trip.plan)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class WeightedAStar(KernelAgent):
     """A* with the heuristic times a weight.
 
@@ -60,7 +57,7 @@ class WeightedAStar(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, weight: float = 1.5, tie: str = "first") -> None:
         super().__init__(tie)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import bind, decision, trial_loop
 from agents.depth_control import (
     D_MAX,
     MAX_DEPTH,
@@ -79,9 +78,6 @@ def plan(terrain, trip, memory, s, t):
             return end_layers(terrain, trip, control, s, t)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class ClassifierLRTA(DepthControl):
     """LRTA* with a learned choice of the depth.
 
@@ -92,7 +88,7 @@ class ClassifierLRTA(DepthControl):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from rt_gym.cost import INF, to_float
 from rt_gym.errors import InputError, quoted
 from rt_gym.grid import MAX_CELLS, h0, span
@@ -222,9 +222,6 @@ def plan(terrain, trip, memory, s, t):
     return np.int64(1)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class DStarLite(KernelAgent):
     """D* Lite.
 
@@ -235,7 +232,7 @@ class DStarLite(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, queue: str | None = None, tie: str = "first") -> None:
         super().__init__(tie)

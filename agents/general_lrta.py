@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import classifier_lrta, oracle_lrta, policy_lrta
-from agents.base import bind, decision, trial_loop
 from agents.candidates import Candidates, begin_visits, make_candidates, note_visit, write_candidate
 from agents.depth_control import HISTORY, MAX_DEPTH, NOT_YET, SEEN, Control, DepthControl
 from agents.goal_policy import GoalPolicy, load_goal_policy
@@ -209,7 +208,6 @@ def plan_oracle(terrain, trip, memory, s, t):
 
 
 _PLANS = {"classifier": plan_classifier, "oracle": plan_oracle, "policy": plan_policy, "pdb": plan_fixed}
-KERNELS = {plan: (bind(trial_loop, plan), bind(decision, plan)) for plan in _PLANS.values()}
 
 
 class GeneralLRTA(Guided):
@@ -262,7 +260,7 @@ class GeneralLRTA(Guided):
             abstraction = self.scorer.abstraction if abstraction is None else abstraction
         super().__init__(database, {"level": level, "mode": stored, "abstraction": abstraction}, cap, patience, tie)
         self.chooser = make_chooser(self.depth, policy, d_max, tie)
-        self.run_kernel, self.decide_kernel = KERNELS[_PLANS.get(str(self.depth), plan_fixed)]
+        self.plan = _PLANS.get(str(self.depth), plan_fixed)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import knn
-from agents.base import bind, decision, trial_loop
 from agents.nearest import Nearest, find_nearest, make_nearest
 from agents.seeker import Seeker
 from rt_gym.cost import INF
@@ -121,9 +120,6 @@ def plan(terrain, trip, memory, s, t):
     return general_lrta(terrain, trip, memory.space, memory.values, s, memory.pursued[0], 1)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class KNNLRTA(Seeker):
     """kNN LRTA*.
 
@@ -135,7 +131,7 @@ class KNNLRTA(Seeker):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
     precomputes = True
 
     def __init__(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from agents.tba import MAX_R, share
 from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel
@@ -82,9 +82,6 @@ def plan(terrain, trip, memory, s, t):
     return np.int64(1)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class LateAStar(KernelAgent):
     """Late-acting A*.
 
@@ -94,7 +91,7 @@ class LateAStar(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, R: int = 100, r: float = 0.9, tie: str = "first") -> None:
         super().__init__(tie)

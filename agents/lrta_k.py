@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from rt_gym.errors import flag, whole
 from rt_gym.grid import OPPOSITE, fill_h0
 from rt_gym.jit import kernel
@@ -106,9 +106,6 @@ def plan(terrain, trip, memory, s, t):
     return commit(terrain, trip, h, memory.space.random, s, y, t)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class LRTAK(KernelAgent):
     """LRTA*(k).
 
@@ -119,7 +116,7 @@ class LRTAK(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, k: int = 40, supports: bool = False, visited_only: bool = False, tie: str = "first") -> None:
         super().__init__(tie)

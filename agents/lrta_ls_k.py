@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from rt_gym.errors import whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
@@ -52,9 +52,6 @@ def plan(terrain, trip, memory, s, t):
     return commit(terrain, trip, h, memory.local.space.random, s, y)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class LRTALSK(KernelAgent):
     """LRTA*_LS(k).
 
@@ -63,7 +60,7 @@ class LRTALSK(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, k: int = 40, tie: str = "first") -> None:
         super().__init__(tie)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
@@ -129,9 +129,6 @@ def plan(terrain, trip, memory, s, t):
     return commit(terrain, trip, h, space.random, s, y)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class LRTALSKD(KernelAgent):
     """LRTA*_LS(k, d).
 
@@ -145,7 +142,7 @@ class LRTALSKD(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(
         self,

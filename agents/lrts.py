@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import bind, decision, trial_loop
 from agents.lrta import LRTA
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.errors import InputError, quoted
@@ -138,9 +137,6 @@ def plan(terrain, trip, memory, s, t):
     return trace_best(terrain, space, trip.plan)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class LRTS(LRTA):
     """LRTS.
 
@@ -151,7 +147,7 @@ class LRTS(LRTA):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, depth: int = 1, gamma: float = 1.0, quota: float | None = None, tie: str = "first") -> None:
         super().__init__(depth, tie)

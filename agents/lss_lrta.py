@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
@@ -47,9 +47,6 @@ def plan(terrain, trip, memory, s, t):
     return min(trace(memory.local.space, best, trip.plan), memory.commit[0])
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class LSSLRTA(KernelAgent):
     """LSS-LRTA*.
 
@@ -59,7 +56,7 @@ class LSSLRTA(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, lookahead: int = 50, commit: str = "all", tie: str = "first") -> None:
         super().__init__(tie)

@@ -11,7 +11,6 @@ Deviations and readings:
 
 import numpy as np
 
-from agents.base import bind, decision, trial_loop
 from agents.depth_control import D_MAX, HISTORY, DepthControl, attend, recording, remember, search
 from rt_gym.features.decision import write_situation
 from rt_gym.jit import kernel
@@ -34,9 +33,6 @@ def plan(terrain, trip, control, s, t):
     return search(terrain, trip, control, s, t, depth)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class OracleLRTA(DepthControl):
     """LRTA* with an oracle for the depth.
 
@@ -45,7 +41,7 @@ class OracleLRTA(DepthControl):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, d_max: int = 10, tie: str = "first") -> None:
         super().__init__(d_max, HISTORY, tie)

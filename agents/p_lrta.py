@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from rt_gym.errors import whole
 from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.jit import kernel
@@ -124,9 +124,6 @@ def plan(terrain, trip, memory, s, t):
     return np.int64(1)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class PLRTA(KernelAgent):
     """P LRTA*.
 
@@ -135,7 +132,7 @@ class PLRTA(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, queue: int = 40, tie: str = "first") -> None:
         super().__init__(tie)

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import bind, decision, trial_loop
 from agents.guide import (
     ASTRAY,
     VISITS,
@@ -77,9 +76,6 @@ def plan(terrain, trip, memory, s, t):
     return result
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class PDBLRTA(Guided):
     """LRTA* with a pattern database.
 
@@ -95,7 +91,7 @@ class PDBLRTA(Guided):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(
         self,

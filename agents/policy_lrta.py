@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import bind, decision, trial_loop
 from agents.depth_control import (
     D_MAX,
     MAX_DEPTH,
@@ -93,9 +92,6 @@ def plan(terrain, trip, memory, s, t):
             return end_layers(terrain, trip, control, s, t)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class PolicyLRTA(DepthControl):
     """LRTA* with a neural network that chooses the depth.
 
@@ -105,7 +101,7 @@ class PolicyLRTA(DepthControl):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, policy: PathLike | Network = "deepen", d_max: int | None = None, tie: str = "first") -> None:
         self.policy = policy

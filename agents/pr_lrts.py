@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import bind, count_learned, decision, trial_loop
+from agents.base import count_learned
 from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
 from agents.pr_regions import fill_depths, fill_values, prepare, priced
 from rt_gym.abstraction import KINDS, MAX_LEVEL
@@ -218,9 +218,6 @@ def plan(terrain, trip, memory, s, t):
     return general_lrta(terrain, trip, corridor.local.space, memory.ground, s, t, 1)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class PRLRTS(LRTS):
     """PR LRTS.
 
@@ -235,7 +232,7 @@ class PRLRTS(LRTS):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
     precomputes = True
 
     def __init__(

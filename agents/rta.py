@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import bind, decision, trial_loop
 from agents.lrta import LRTA, MAX_DEPTH
 from rt_gym.cost import INF
 from rt_gym.grid import fill_h0
@@ -102,12 +101,9 @@ def look_and_step(terrain, trip, space, h, s, t, depth):
 @kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Commit to the best move and keep the value of the second best."""
-    if memory.depth[0] == 1:
+    if memory.depth == 1:
         return korf(terrain, trip, memory, s)
-    return look_and_step(terrain, trip, memory.space, memory.h, s, t, memory.depth[0])
-
-
-run, decide = bind(trial_loop, plan), bind(decision, plan)
+    return look_and_step(terrain, trip, memory.space, memory.h, s, t, memory.depth)
 
 
 class RTA(LRTA):
@@ -118,7 +114,7 @@ class RTA(LRTA):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
     forgets = True
 
     @classmethod

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import bind, decision, trial_loop
 from agents.lss_lrta import LSSLRTA
 from rt_gym.cost import INF
 from rt_gym.grid import MAX_CELLS
@@ -45,9 +44,6 @@ def plan(terrain, trip, memory, s, t):
     return min(trace(space, best, trip.plan), memory.commit[0])
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class RTAA(LSSLRTA):
     """RTAA*.
 
@@ -57,7 +53,7 @@ class RTAA(LSSLRTA):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import bind, decision, trial_loop
 from agents.depth_control import (
     D_MAX,
     HISTORY,
@@ -93,9 +92,6 @@ def plan(terrain, trip, memory, s, t):
             return end_layers(terrain, trip, control, s, t)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 class RuleLRTA(DepthControl):
     """LRTA* with a rule for the depth.
 
@@ -105,7 +101,7 @@ class RuleLRTA(DepthControl):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(self, rule: str = "settle", d_max: int = 10, tie: str = "first") -> None:
         super().__init__(d_max, HISTORY, tie)

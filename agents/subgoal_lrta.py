@@ -28,7 +28,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import bind, decision, trial_loop
 from agents.lrta import LRTA, korf
 from agents.lrta_k import LRTAK
 from agents.lrta_k import plan as propagating_step
@@ -168,10 +167,7 @@ def plan_lss_lrta(terrain, trip, memory, s, t):
     return trace(space, slot, trip.plan)
 
 
-KERNELS = {
-    step: (bind(trial_loop, plan), bind(decision, plan))
-    for step, plan in (("lrta", plan_lrta), ("lss-lrta", plan_lss_lrta), ("lrta-k", plan_lrta_k))
-}
+PLANS = {"lrta": plan_lrta, "lss-lrta": plan_lss_lrta, "lrta-k": plan_lrta_k}
 
 
 class SubgoalLRTA(Seeker):
@@ -205,7 +201,7 @@ class SubgoalLRTA(Seeker):
             raise InputError(f'first must be "nearest" or "sub", not {quoted(first)}')
         if switch not in SWITCHES:
             raise InputError(f'switch must be "any" or "progress", not {quoted(switch)}')
-        if step not in KERNELS:
+        if step not in PLANS:
             raise InputError(f'step must be "lrta", "lss-lrta" or "lrta-k", not {quoted(step)}')
         self.trees, self.first, self.switch, self.step = trees, first, switch, step
         for name, value, owner in (("lookahead", lookahead, "lss-lrta"), ("k", k, "lrta-k")):
@@ -213,7 +209,7 @@ class SubgoalLRTA(Seeker):
                 raise InputError(f'{name} must be None unless step is "{owner}"')
         self.lookahead = whole("lookahead", 10 if lookahead is None else lookahead, 1, MAX_CELLS)
         self.k = whole("k", 10 if k is None else k, 1)
-        self.run_kernel, self.decide_kernel = KERNELS[step]
+        self.plan = PLANS[step]
         self.precompute_seconds = 0.0
         self._loaded: Trees | None = None
         self._grown: dict[tuple[str, int], Tree] = {}

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, bind, decision, trial_loop
+from agents.base import KernelAgent
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.grid import h0
 from rt_gym.jit import kernel
@@ -256,9 +256,6 @@ def plan(terrain, trip, memory, s, t):
     return np.int64(1)
 
 
-run, decide = bind(trial_loop, plan), bind(decision, plan)
-
-
 def share(R: int, r: float) -> int:
     """Return how many of R units of a move go to expansions: the fraction r of them, at least one."""
     units = whole("R", R, 1, MAX_R)
@@ -280,7 +277,7 @@ class TBA(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    run_kernel, decide_kernel = staticmethod(run), staticmethod(decide)
+    plan = staticmethod(plan)
 
     def __init__(
         self,

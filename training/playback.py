@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from agents.base import Decision
+from agents.record import Decision
 from rt_gym import Budget, Problem, World
 from rt_gym.cost import to_float
 from rt_gym.grid import Position

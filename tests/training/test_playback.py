@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.base import Decision
+from agents.record import Decision
 from rt_gym import STAY, Grid, Problem, View, load_map, sample_problems
 from rt_gym.render import Scene, frame, text
 from training.film import frame_size
