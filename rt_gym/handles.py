@@ -85,12 +85,6 @@ class Handle:
         self.block = np.array(_words(tuple(parts.values())), np.int64)
         self.address = self.block.ctypes.data
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.parts[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.parts,)
 
@@ -98,6 +92,21 @@ class Handle:
 def handle(**parts: Any) -> Any:
     """Return arrays, NamedTuples of them, numbers and None as one argument for kernels."""
     return _remake(parts)
+
+
+class KeptHandle:
+    """The handle of parts that are rarely replaced: a new one is made only where that has happened."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, Any] = {}
+        self._handle: Any = None
+
+    def of(self, **parts: Any) -> Any:
+        """Return the handle of these parts."""
+        kept = self._parts
+        if kept.keys() != parts.keys() or any(part is not kept[name] for name, part in parts.items()):
+            self._parts, self._handle = parts, handle(**parts)
+        return self._handle
 
 
 def _remake(parts: dict[str, Any]) -> Any:

@@ -110,22 +110,45 @@ def write_fields(values: Any, out: Any, k: int) -> None:
 
 @typed(row)
 def _row(arrays, i):
-    if isinstance(arrays, types.NoneType):
-        return lambda arrays, i: None
-    if isinstance(arrays, types.BaseNamedTuple):
-        parts = ", ".join(f"row(arrays.{name}, i)" for name in arrays.fields)
-        return eval(f"lambda arrays, i: make({parts})", {"row": row, "make": arrays.instance_class})
-    return lambda arrays, i: arrays[i]
+    makers: dict[str, Any] = {}
+    return eval(f"lambda arrays, i: {_row_of(arrays, 'arrays', makers)}", makers)
 
 
 @typed(merge)
 def _merge(first, second):
+    makers: dict[str, Any] = {}
+    return eval(f"lambda first, second: {_merge_of(first, second, ('first', 'second'), makers)}", makers)
+
+
+def _row_of(kind: types.Type, name: str, makers: dict[str, Any]) -> str:
+    """Return the source of what ``row`` makes of a part. A kernel returns no bare array, so all is one expression."""
+    if isinstance(kind, types.BaseNamedTuple):
+        return _call(kind, makers, [_row_of(part, f"{name}.{field}", makers) for field, part in _parts(kind)])
+    return "None" if isinstance(kind, types.NoneType) else f"{name}[i]"
+
+
+def _merge_of(first: types.Type, second: types.Type, names: tuple[str, str], makers: dict[str, Any]) -> str:
+    """Return the source of what ``merge`` makes of two parts."""
     if isinstance(first, types.NoneType):
-        return lambda first, second: second
-    if isinstance(first, types.BaseNamedTuple) and not isinstance(second, types.NoneType):
-        parts = ", ".join(f"merge(first.{name}, second.{name})" for name in first.fields)
-        return eval(f"lambda first, second: make({parts})", {"merge": merge, "make": first.instance_class})
-    return lambda first, second: first
+        return names[1]
+    if isinstance(second, types.NoneType) or not isinstance(first, types.BaseNamedTuple):
+        return names[0]
+    both = zip(_parts(first), _parts(second), strict=True)
+    parts = [
+        _merge_of(one, other, (f"{names[0]}.{field}", f"{names[1]}.{field}"), makers)
+        for (field, one), (_, other) in both
+    ]
+    return _call(first, makers, parts)
+
+
+def _parts(kind: Any) -> Iterable[tuple[str, types.Type]]:
+    return zip(kind.fields, kind.types, strict=True)
+
+
+def _call(kind: Any, makers: dict[str, Any], parts: list[str]) -> str:
+    name = f"make_{len(makers)}"
+    makers[name] = kind.instance_class
+    return f"{name}({', '.join(parts)})"
 
 
 @typed(write_fields)

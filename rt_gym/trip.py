@@ -77,6 +77,24 @@ def make_trip(
     )
 
 
+@kernel(inline=True)
+def restart_trip(trip, meter, s):
+    """Begin a new trial in ``s``, with a meter as it is before the first move."""
+    state, tally, times = trip.state[0], trip.tally[0], trip.clock.times[0]
+    trip.meter[0] = meter[0]
+    tally.expansions = tally.scans = tally.learning_ops = tally.trace_steps = 0
+    tally.max_expansions = tally.max_scans = tally.first_expansions = 0
+    tally.moves = tally.straights = tally.diagonals = tally.stays = tally.bumps = 0
+    tally.plans = tally.raises = tally.overruns = 0
+    state.at = s
+    state.next = state.planned = state.verdict = 0
+    forget_changes(trip)
+    times.last = times.longest = times.total = 0
+    trip.clock.bins[:] = 0
+    if trip.path.size > 0:
+        trip.path[0] = s
+
+
 @kernel
 def still_legal(terrain, trip, s):
     """Whether every remaining committed step is legal on the map as it is believed now."""

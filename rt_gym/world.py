@@ -14,11 +14,11 @@ from rt_gym.belief import first_belief, notice, renew_belief, sense
 from rt_gym.cost import to_float
 from rt_gym.errors import BudgetExceeded
 from rt_gym.grid import DIRECTIONS, STEPS, Grid, Position, Terrain, h0
-from rt_gym.handles import handle
+from rt_gym.handles import KeptHandle
 from rt_gym.jit import kernel, record
 from rt_gym.meter import GO, STOP, Budget, Meter, after_overrun, close_meter
 from rt_gym.problem import Problem
-from rt_gym.trip import STAY, Trip, make_trip
+from rt_gym.trip import STAY, Trip, make_trip, restart_trip
 
 # The vision radius; which change comes next; whether the agent's cell closes when it is left.
 SCHEDULE = record(vision=int, due=int, held=int)
@@ -109,6 +109,15 @@ def walk(truth, terrain, trip, s, d):
     if truth.state[0].vision != 0:
         observe(truth, terrain, trip, s, u)
     return u
+
+
+@kernel
+def begin_trip(world, meter, vision, start):
+    """Put the agent to the start at time zero, with a meter as it is before the first move."""
+    state = world.truth.state[0]
+    state.vision = vision
+    state.due = state.held = 0
+    restart_trip(world.trip, meter, start)
 
 
 @kernel
@@ -235,6 +244,10 @@ class World:
         max_moves: how long a path is recorded.
         log: how many expanded cells are remembered per move, for drawing.
         clock: whether the time of every move is measured.
+
+    Attributes:
+        truth: what only the world and environments may know.
+        terrain, trip, view: what the agent believes, the record of the trial, and the agent's view of both.
     """
 
     def __init__(
@@ -249,6 +262,9 @@ class World:
         cells, changes = problem.grid.terrain.free.size, problem.changes or ()
         self.terrain = first_belief(problem.grid, problem.vision, bool(changes))
         self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock)
+        self.truth: Any = None
+        self._meter = self.budget.meter()
+        self._kept: dict[tuple[str, ...], KeptHandle] = {}
         self._set_up(problem)
 
     def restart(self, problem: Problem) -> None:
@@ -261,30 +277,32 @@ class World:
         self._set_up(problem)
 
     def _set_up(self, problem: Problem) -> None:
-        self.problem, self.truth = problem, make_truth(problem)
+        if self.truth is None or problem.changes or self.truth.when.size > 0:
+            self.truth = make_truth(problem)
+        self.problem, self._sight = problem, sight(problem)
         self.view = View(problem, self.terrain, self.trip)
-        self._handle = handle(truth=self.truth, terrain=self.terrain, trip=self.trip)
         self.begin_trial()
+
+    def handle(self, **more: Any) -> Any:
+        """Return truth, terrain and trip, and what else kernels need, as one argument; the same one if it can be."""
+        kept = self._kept.setdefault(tuple(more), KeptHandle())
+        return kept.of(truth=self.truth, terrain=self.terrain, trip=self.trip, **more)
 
     def begin_trial(self) -> None:
         """Put the agent back to the start at time zero. The true map is as it was; what was believed stays believed."""
-        problem, truth, trip = self.problem, self.truth, self.trip
+        problem = self.problem
         if problem.changes:
-            truth.free[:] = problem.grid.terrain.free
-        truth.state[0] = sight(problem), 0, 0
-        trip.meter[:] = self.budget.meter()
-        trip.tally[:] = trip.state[:] = 0
-        trip.clock.bins[:] = trip.clock.times[:] = 0
-        trip.state["at"] = start = problem.grid.cell(problem.start)
-        trip.path[0] = start
-        self._resync(start)
+            self.truth.free[:] = problem.grid.terrain.free
+        start = problem.grid.cell(problem.start)
+        begin_trip(self.handle(), self._meter, self._sight, start)
+        if self._sight != 0:
+            self._resync(start)
 
     def _resync(self, start: int) -> None:
-        if self.problem.vision is None and self.problem.changes:
+        if self.problem.vision is None:
             for cell in np.flatnonzero(self.terrain.free != self.truth.free):
                 notice(self.terrain, self.trip, int(cell), self.truth.free[cell])
-        if self.truth.state[0].vision != 0:
-            observe(self.truth, self.terrain, self.trip, start, start)
+        observe(self.truth, self.terrain, self.trip, start, start)
 
     @property
     def done(self) -> bool:
@@ -297,7 +315,7 @@ class World:
         Raises:
             BudgetExceeded: after an overrun, where the budget says so.
         """
-        fate = step_world(self._handle, direction)
+        fate = step_world(self.handle(), direction)
         if fate == STOP and self.budget.on_overrun == "raise":
             raise BudgetExceeded(f"move {self.view.moves + 1} {self.excess}")
         return bool(fate != STOP)

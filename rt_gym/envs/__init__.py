@@ -9,12 +9,12 @@ from rt_gym.world import View
 
 # id -> (class, batched class, arguments)
 _TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "RTPath-v0": ("path:RTPathEnv", "path_vector:RTPathVectorEnv", {}),
-    "RTPathFog-v0": ("path:RTPathEnv", "path_vector:RTPathVectorEnv", {"vision": 1}),
-    "RTDepth-v0": ("depth:RTDepthEnv", "depth_vector:RTDepthVectorEnv", {}),
-    "RTDeepen-v0": ("depth:RTDeepenEnv", "depth_vector:RTDeepenVectorEnv", {}),
-    "RTDepthGoal-v0": ("depth:RTDepthGoalEnv", "depth_vector:RTDepthGoalVectorEnv", {}),
-    "RTThink-v0": ("think:RTThinkEnv", "think_vector:RTThinkVectorEnv", {}),
+    "RTPath-v0": ("path:RTPathEnv", "path:RTPathVectorEnv", {}),
+    "RTPathFog-v0": ("path:RTPathEnv", "path:RTPathVectorEnv", {"vision": 1}),
+    "RTDepth-v0": ("depth:RTDepthEnv", "depth:RTDepthVectorEnv", {}),
+    "RTDeepen-v0": ("depth:RTDeepenEnv", "depth:RTDeepenVectorEnv", {}),
+    "RTDepthGoal-v0": ("depth:RTDepthGoalEnv", "depth:RTDepthGoalVectorEnv", {}),
+    "RTThink-v0": ("think:RTThinkEnv", "think:RTThinkVectorEnv", {}),
 }
 
 

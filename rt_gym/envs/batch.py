@@ -1,275 +1,221 @@
-"""The state of a batch of path episodes, and its kernels.
+"""What the batched environments share: concatenated maps, problems in columns, maps of an episode's own, results.
 
-Maps that do not change are shared by all episodes, and in fog each has a sheet of bits of what it has seen; where the
-map changes, or the sight is very far, every episode has a map of its own. Kernels are compiled for either case: ``own``
-is None where maps are shared, so that a test for it costs nothing. The same seeds give the same trajectories as those
-of the single environment.
-
-Indices of episodes, problems and maps are unsigned: a signed one is tested at every look at an array.
+All maps are concatenated in one set of arrays; ``Maps.begin`` says where each begins. Maps that do not change are shared
+by all episodes. Where they change, or are hidden, every episode has its own, true and believed.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.episode import PLANES, RADIUS, WINDOW, step_episode, write_numbers
-from rt_gym.envs.move import BLOCKED, TERMINATED, TRUNCATED, Terms, judge
-from rt_gym.envs.own_maps import Ground, lay_out, own_terrain, own_truth
-from rt_gym.envs.settings import PathSettings
-from rt_gym.envs.stack import NEXT_STEP, SAME_STEP, Maps, Problems, Results, choose, close_step
-from rt_gym.envs.window import Sheets, make_sheet, write_window
-from rt_gym.features.history import Track, begin_track, follow
-from rt_gym.grid import Terrain, target
-from rt_gym.jit import kernel
-from rt_gym.meter import UNLIMITED
-from rt_gym.trip import STAY, Trip
-from rt_gym.world import observe, sight
+from rt_gym.envs.settings import Settings
+from rt_gym.envs.step import TERMINATED, TRUNCATED
+from rt_gym.grid import Grid, Terrain
+from rt_gym.jit import kernel, merge, row
+from rt_gym.search.space import draw
+from rt_gym.world import SCHEDULE, Truth, sight
+
+NEXT_STEP, SAME_STEP, DISABLED = range(3)
 
 
-class Cover(NamedTuple):
-    """What the maps of a batch are to the eyes of its episodes, in the order of ``Maps``.
+class Maps(NamedTuple):
+    """All maps of a batch, concatenated; ``begin`` has one entry more than there are maps.
 
-    ``blocked`` and ``unseen`` are sheets of bits: the map, and what an episode in fog has seen before it begins; both
-    are empty where episodes have maps of their own, the second also without fog. Those of a map begin at byte
-    ``sheet``, which has one entry more than there are maps; their ``margin`` is one for all.
+    Attributes:
+        begin: int64, the first cell of every map.
+        cells: the flat arrays of ``Terrain``, concatenated; None for the others.
+        rules: the others, with one row per map; None for the flat ones.
     """
 
-    blocked: NDArray[np.uint8]
-    unseen: NDArray[np.uint8]
-    sheet: NDArray[np.int64]
-    margin: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    cells: Terrain
+    rules: Terrain
 
 
-class Episodes(NamedTuple):
-    """The state of all episodes, one row each.
+class Problems(NamedTuple):
+    """The pool: one entry per problem; ``change`` has one more and says where its scheduled changes begin."""
 
-    Where maps are shared, cells are counted through all of them, and ``seen`` holds the sheets of episodes in fog.
-    ``over`` says which episodes have ended.
+    map: NDArray[np.int64]
+    start: NDArray[np.int64]
+    goal: NDArray[np.int64]
+    unit: NDArray[np.float64]
+    vision: NDArray[np.int64]
+    change: NDArray[np.int64]
+    when: NDArray[np.int64]
+    where: NDArray[np.int32]
+    opens: NDArray[np.uint8]
+
+
+class OwnMaps(NamedTuple):
+    """Maps that episodes do not share: one row per episode, as long as the largest map.
+
+    Attributes:
+        believed: mask, free and known of the episode's belief; None for the rest.
+        real: uint8, 1 where a cell is truly free.
+        state: SCHEDULE, see ``Truth``.
+        unseen: the masks and the free cells of all maps without obstacles, concatenated: what an episode that has seen
+            nothing believes; empty where all know their maps.
     """
 
-    problem: NDArray[np.int64]
-    random: NDArray[np.uint64]
-    at: NDArray[np.int64]
-    moves: NDArray[np.int64]
-    cells: NDArray[np.int32]
-    raised: NDArray[np.uint8]
-    steps: NDArray[np.int64]
-    seen: NDArray[np.uint8]
-    over: NDArray[np.bool_]
+    believed: Terrain
+    real: NDArray[np.uint8]
+    state: NDArray[np.record]
+    unseen: Terrain
 
 
-class Desk(NamedTuple):
-    """The Trip of whichever episode a thread is at, one row per thread; for episodes with maps of their own.
+class Results(NamedTuple):
+    """What a step returns, fresh for every call, one row per episode; ``last`` has none unless it is needed."""
 
-    Batched episodes have no agents, so of all that a Trip records only where they stand and how often they have moved
-    must be kept from step to step. With a Trip each, most of a step would be spent waiting for memory.
-    """
-
-    meter: NDArray[np.int64]
-    tally: NDArray[np.int64]
-    plan: NDArray[np.uint8]
-    cells: NDArray[np.int32]
-    clock: NDArray[np.int64]
+    observation: NDArray[np.float32]
+    last: NDArray[np.float32]
+    reward: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
 
 
-def make_desk(threads: int) -> Desk:
-    """Return a row for each thread, with a cache line between them."""
-    meter, tally = np.zeros((threads, AT + 9), np.int64), np.zeros((threads, OVERRUNS + 9), np.int64)
-    meter[:, LIMIT] = UNLIMITED
-    return Desk(meter, tally, np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.int64))
+_NOTHING: Any = Terrain(*[None] * len(Terrain._fields))  # type: ignore[list-item]
+
+
+def concatenate_maps(grids: list[Grid]) -> Maps:
+    """Return the maps of a batch."""
+    terrains = [grid.terrain for grid in grids]
+    rows = {name: np.stack([getattr(each, name) for each in terrains]) for name in ("offset", "cost", "metric", "rule")}
+    return Maps(
+        begin=np.cumsum([0, *(terrain.mask.size for terrain in terrains)]),
+        cells=_NOTHING._replace(**_joined(terrains, "mask", "free", "known", "xy")),
+        rules=_NOTHING._replace(**rows),
+    )
+
+
+def _joined(terrains: list[Terrain], *names: str) -> dict[str, NDArray[Any]]:
+    kind = {"xy": np.int32}
+    return {
+        name: np.concatenate([np.empty(0, kind.get(name, np.uint8)), *(getattr(each, name) for each in terrains)])
+        for name in names
+    }
+
+
+def tabulate_problems(settings: Settings) -> Problems:
+    """Return the pool of an environment in columns."""
+    pool = settings.pool
+    number = {id(grid): k for k, grid in enumerate(settings.grids)}
+    changes = [(problem, change) for problem in pool for change in problem.changes or ()]
+    return Problems(
+        map=np.array([number[id(problem.grid)] for problem in pool], np.int64),
+        start=np.array([problem.grid.cell(problem.start) for problem in pool], np.int64),
+        goal=np.array([problem.grid.cell(problem.goal) for problem in pool], np.int64),
+        unit=np.array([settings.unit(problem) for problem in pool]),
+        vision=np.array([sight(problem) for problem in pool], np.int64),
+        change=np.concatenate([[0], np.cumsum([len(problem.changes or ()) for problem in pool])]).astype(np.int64),
+        when=np.array([change.time for _, change in changes], np.int64),
+        where=np.array([problem.grid.cell(change.position) for problem, change in changes], np.int32),
+        opens=np.array([change.free for _, change in changes], np.uint8),
+    )
+
+
+def make_own_maps(count: int, grids: list[Grid], hidden: bool) -> OwnMaps:
+    """Return room for the maps of ``count`` episodes, some of which do not know theirs if ``hidden``."""
+    rows = (count, max(grid.terrain.mask.size for grid in grids))
+    mask, free, known, real = (np.empty(rows, np.uint8) for _ in range(4))
+    return OwnMaps(
+        believed=_NOTHING._replace(mask=mask, free=free, known=known),
+        real=real,
+        state=np.zeros((count, 1), SCHEDULE),
+        unseen=_NOTHING._replace(**_joined([grid.open_ground for grid in grids if hidden], "mask", "free")),
+    )
+
+
+def make_results(count: int, size: int, last: bool) -> Results:
+    """Return fresh arrays for what a step of ``count`` episodes returns; an observation is ``size`` long."""
+    return Results(
+        observation=np.empty((count, size), np.float32),
+        last=np.empty((count if last else 0, size), np.float32),
+        reward=np.empty(count),
+        terminated=np.empty(count, np.bool_),
+        truncated=np.empty(count, np.bool_),
+    )
 
 
 @kernel(inline=True)
-def terrain_of(maps, own, m, i):
-    """Return what episode ``i`` believes of map ``m``.
-
-    On a map that does not change that is the true one, shared by all, even in fog: every move out of the agent's own
-    cell is in sight, and what else it has seen stands on its sheet.
-    """
-    if own is None:
-        return Terrain(
-            maps.mask, maps.free, maps.known, maps.xy, maps.offset[m], maps.cost[m], maps.metric[m], maps.rule[m]
-        )
-    return own_terrain(maps, own, np.int64(m), i)
-
-
-@kernel(inline=True)
-def home_of(maps, own, m):
-    """Return the first cell of map ``m``."""
-    if own is None:
-        return maps.begin[m]
-    return np.int64(0)
+def map_of(maps, m):
+    """Return map ``m`` as it is known to all."""
+    if maps.begin.size == 2:  # one map: no need to cut anything out
+        return merge(maps.cells, row(maps.rules, m))
+    a, b, cells, rules = maps.begin[m], maps.begin[m + 1], maps.cells, row(maps.rules, m)
+    return Terrain(
+        cells.mask[a:b],
+        cells.free[a:b],
+        cells.known[a:b],
+        cells.xy[2 * a : 2 * b],
+        rules.offset,
+        rules.cost,
+        rules.metric,
+        rules.rule,
+    )
 
 
 @kernel(inline=True)
-def take_up(episodes, desk, lane, i):
-    """Lay the record of episode ``i`` on the desk of a thread and return it."""
-    desk.meter[lane, AT] = episodes.at[i]
-    desk.tally[lane, MOVES] = episodes.moves[i]
-    none = desk.cells
-    return Trip(desk.meter[lane], desk.tally[lane], desk.plan, none, none, none, desk.clock)
+def own_terrain(maps, own, m, i):
+    """Return what episode ``i`` believes of map ``m``."""
+    terrain = map_of(maps, m)
+    return merge(row(row(own.believed, i), slice(0, terrain.mask.size)), terrain)
 
 
 @kernel(inline=True)
-def put_back(episodes, trip, i):
-    """Keep what has changed."""
-    episodes.at[i] = trip.state[0].at
-    episodes.moves[i] = trip.tally[0].moves
-
-
-@kernel(inline=True)
-def track_of(episodes, i):
-    """Return the history of episode ``i``."""
-    return Track(episodes.cells[i], episodes.raised[i], episodes.steps[i])
-
-
-@kernel
-def start(maps, ground, cover, problems, own, episodes, desk, lane, i):
-    """Begin a new episode ``i`` with a random problem of the pool."""
-    p = choose(problems, episodes, np.int64(i))
+def own_truth(maps, problems, own, p, i):
+    """Return the true map of episode ``i`` with problem ``p``, and its schedule."""
     m = problems.map[p]
-    episodes.at[i] = problems.start[p]
-    episodes.moves[i] = 0
-    clear = problems.vision[p] <= 0
-    if episodes.seen.shape[1] > 0:
-        begin = cover.sheet[m]
-        for k in range(cover.sheet[m + 1] - begin):
-            episodes.seen[i, k] = np.uint8(255) if clear else cover.unseen[begin + k]
-    if own is not None:
-        lay_out(maps, ground, problems, own, p, i)
-        terrain, trip = own_terrain(maps, own, m, i), take_up(episodes, desk, lane, i)
-        observe(own_truth(maps, problems, own, p, i), terrain, trip, trip.state[0].at, trip.state[0].at)
-    begin_track(track_of(episodes, i), problems.start[p])
+    due = slice(problems.change[p], problems.change[p + 1])
+    real = own.real[i, : maps.begin[m + 1] - maps.begin[m]]
+    return Truth(real, problems.when[due], problems.where[due], problems.opens[due], own.state[i])
 
 
 @kernel(inline=True)
-def move(maps, problems, own, episodes, desk, terms, lane, i, d):
-    """Make one move of episode ``i`` in direction ``d`` and return its reward and bits, see ``make_move``.
+def set_up_map(maps, problems, own, p, i):
+    """Give episode ``i`` its own copy of the map, true and as it is believed before anything has been seen."""
+    m, believed, state = problems.map[p], row(own.believed, i), own.state[i, 0]
+    a, n, known = maps.begin[m], maps.begin[m + 1] - maps.begin[m], problems.vision[p] <= 0
+    state.vision = problems.vision[p]
+    state.due = state.held = 0
+    believed.known[:] = known
+    for k in range(n):
+        believed.mask[k] = maps.cells.mask[a + k] if known else own.unseen.mask[a + k]
+        believed.free[k] = maps.cells.free[a + k] if known else own.unseen.free[a + k]
+        own.real[i, k] = maps.cells.free[a + k]
 
-    On a map that does not change, a move is no more than a look at its bit: nobody else has anything to note.
+
+@kernel(inline=True)
+def choose(problems, episodes, i):
+    """Give episode ``i`` a random problem of the pool and return its number."""
+    p = draw(episodes.random[i : i + 1]) % problems.map.size
+    episodes.problem[i] = p
+    episodes.over[i] = False
+    return p
+
+
+@kernel(inline=True)
+def close_step(results, over, mode, i, reward, flags):
+    """Enter what a step of episode ``i`` returned; True if the next episode is to begin at once.
+
+    ``mode`` is NEXT_STEP (a new episode begins with the step after the end), SAME_STEP (at the end itself;
+    ``results.last`` then holds the old one's last observation) or DISABLED (the caller sees to it).
     """
-    p = np.uint64(episodes.problem[i])
-    m, t, unit, track = np.uint64(problems.map[p]), problems.goal[p], problems.unit[p], track_of(episodes, i)
-    terrain = terrain_of(maps, own, m, i)
-    if own is None:
-        s = episodes.at[i]
-        u, moves = target(terrain, s, d), episodes.moves[i] + 1
-        episodes.at[i], episodes.moves[i] = u, moves
-        follow(track, u, np.int64(0))
-        reward, flags = judge(terrain, terms, s, u, t, d, moves)
-        return reward * unit, flags
-    trip = take_up(episodes, desk, lane, i)
-    truth = own_truth(maps, problems, own, np.int64(p), i)
-    reward, flags, _ = step_episode(truth, terrain, trip, track, terms, t, d, unit)
-    put_back(episodes, trip, i)
-    return reward, flags
-
-
-@kernel(inline=True)
-def show(maps, cover, problems, own, episodes, terms, i, out, bits):
-    """Write the observation of episode ``i`` and its move bits. There is no meter, so all of the budget is left."""
-    p = np.uint64(episodes.problem[i])
-    m, s, t = np.uint64(problems.map[p]), episodes.at[i], problems.goal[p]
-    terrain, home, track = terrain_of(maps, own, m, i), home_of(maps, own, m), track_of(episodes, i)
-    sheets = Sheets(cover.blocked, cover.sheet[m], episodes.seen[i], cover.margin[0], problems.vision[p])
-    radius, planes = terms.size[RADIUS], terms.size[PLANES]
-    bits[i] = terrain.mask[s]
-    x, y = write_numbers(terrain, home, track, terms, s, t, np.float32(1), out[i])
-    write_window(terrain, sheets, x, y, radius, planes, out[i, WINDOW:])
+    results.reward[i] = reward
+    results.terminated[i] = flags & TERMINATED != 0
+    results.truncated[i] = flags & TRUNCATED != 0
+    over[i] = flags & (TERMINATED | TRUNCATED) != 0
+    if not over[i] or mode != SAME_STEP:
+        return False
+    for k in range(results.last.shape[1]):
+        results.last[i, k] = results.observation[i, k]
+    return True
 
 
 @kernel
-def start_all(maps, ground, cover, problems, own, episodes, desk, terms, chosen, out, bits):
-    """Begin new episodes where ``chosen`` says so, and write the observations of all."""
-    for k in range(chosen.size):
-        i = np.uint64(k)
-        if chosen[i]:
-            start(maps, ground, cover, problems, own, episodes, desk, 0, i)
-        show(maps, cover, problems, own, episodes, terms, i, out, bits)
-
-
-@kernel
-def step_range(
-    starts, mask, free, known, xy, offset, cost, metric, rule,
-    open_mask, open_free, blocked_bits, unseen, sheet, margin,
-    number, start_at, goal, unit, vision, change, when, where, opens,
-    own, problem, random, at, moves, cells, raised, steps, seen, over,
-    meter, tally, no_plan, no_cells, no_clock, size, scale, prices,
-    observation, last, reward, terminated, truncated, blocked, bits,
-    actions, still, mode, lane, begin, end,
-):  # fmt: skip
-    """Make one step of some episodes. Arrays are passed one by one: as tuples the call would cost far more."""
-    maps, ground = Maps(starts, mask, free, known, xy, offset, cost, metric, rule), Ground(open_mask, open_free)
-    cover = Cover(blocked_bits, unseen, sheet, margin)
-    problems = Problems(number, start_at, goal, unit, vision, change, when, where, opens)
-    episodes = Episodes(problem, random, at, moves, cells, raised, steps, seen, over)
-    desk, terms = Desk(meter, tally, no_plan, no_cells, no_clock), Terms(size, scale, prices)
-    results = Results(observation, last, reward, terminated, truncated)
-    step_episodes(
-        maps, ground, cover, problems, own, episodes, desk, terms, results, blocked, bits, actions, still, mode, lane,
-        begin, end,
-    )  # fmt: skip
-    show_episodes(maps, cover, problems, own, episodes, terms, observation, bits, begin, end)
-
-
-@kernel(inline=True)
-def step_episodes(
-    maps, ground, cover, problems, own, episodes, desk, terms, results, blocked, bits, actions, still, mode,
-    lane, begin, end,
-):  # fmt: skip
-    """Make one step of the episodes from ``begin`` to ``end - 1``; their observations are written by ``show_episodes``.
-
-    ``lane`` is the thread's row of the desk, ``still`` the action that stands still, -1 if there is none.
-    """
-    out = results.observation
-    for k in range(begin, end):
-        i = np.uint64(k)
-        reward, flags = 0.0, np.int64(0)
-        if mode == NEXT_STEP and episodes.over[i]:
-            start(maps, ground, cover, problems, own, episodes, desk, lane, i)
-        else:
-            d = np.int64(STAY) if actions[i] == still else np.int64(actions[i])
-            reward, flags = move(maps, problems, own, episodes, desk, terms, lane, i, d)
-        if mode == SAME_STEP and flags & (TERMINATED | TRUNCATED):
-            show(maps, cover, problems, own, episodes, terms, i, out, bits)
-        if close_step(results, episodes.over, mode, i, reward, flags):
-            start(maps, ground, cover, problems, own, episodes, desk, lane, i)
-        blocked[i] = flags & BLOCKED != 0
-
-
-@kernel
-def show_episodes(maps, cover, problems, own, episodes, terms, out, bits, begin, end):
-    """Write the observations and the move bits of the episodes from ``begin`` to ``end - 1``."""
-    for k in range(begin, end):
-        show(maps, cover, problems, own, episodes, terms, np.uint64(k), out, bits)
-
-
-def make_cover(settings: PathSettings) -> Cover:
-    """Return what there is to see of the maps of an environment."""
-    grids = settings.grids
-    margin = max(settings.window // 2, *(0 if settings.private else sight(problem) for problem in settings.pool), 0)
-    sheets = [] if settings.private else [make_sheet(~grid.passable, margin) for grid in grids]
-    unseen = [make_sheet(np.zeros_like(grid.passable), margin) for grid in grids] if sheets and settings.fog else []
-    no_bits = np.empty(0, np.uint8)
-    return Cover(
-        blocked=np.concatenate([no_bits, *sheets]),
-        unseen=np.concatenate([no_bits, *unseen]),
-        sheet=np.cumsum([0, *(sheet.size for sheet in sheets or [no_bits] * len(grids))]),
-        margin=np.array([margin]),
-    )
-
-
-def make_episodes(count: int, history: int, sheet: int) -> Episodes:
-    """Return room for so many episodes; what an episode has seen takes up to ``sheet`` bytes."""
-    return Episodes(
-        problem=np.zeros(count, np.int64),
-        random=np.zeros(count, np.uint64),
-        at=np.zeros(count, np.int64),
-        moves=np.zeros(count, np.int64),
-        cells=np.zeros((count, history), np.int32),
-        raised=np.zeros((count, history), np.uint8),
-        steps=np.zeros((count, RAISED + 1), np.int64),
-        seen=np.empty((count, sheet), np.uint8),
-        over=np.zeros(count, np.bool_),
-    )
+def first_wrong(actions, high):
+    """Return the number of the first action that is not from 0 to ``high - 1``, -1 if there is none."""
+    for i in range(actions.size):
+        if actions[i] < 0 or actions[i] >= high:
+            return i
+    return -1

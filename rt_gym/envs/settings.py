@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from rt_gym.cost import SQRT2
-from rt_gym.envs.episode import PARTS, WINDOW
-from rt_gym.envs.move import Terms
 from rt_gym.envs.pool import Source, make_pool
-from rt_gym.envs.window import FARTHEST
+from rt_gym.envs.step import Rules
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.problem import Problem, listed
 
@@ -84,10 +83,6 @@ class Settings(ABC):
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the least and the largest that an observation can hold."""
 
-    @abstractmethod
-    def terms(self) -> Terms:
-        """Return the settings as kernels take them."""
-
     def action_space(self) -> spaces.Discrete:
         """Return the space of actions."""
         return spaces.Discrete(self.actions)
@@ -105,67 +100,15 @@ class Settings(ABC):
             return flat
         return {name: flat[..., part] for name, part in self.parts.items()}
 
-    def prices(self) -> NDArray[np.float64]:
-        """Return what rewards are made of, as ``Terms`` takes it."""
+    def rules(self) -> Rules:
+        """Return what all environments share, as kernels take it."""
         diagonal = 1.0 if self.grids[0].cost == "unit" else SQRT2
-        return np.array([self.price, self.discount, 1.0, diagonal])
+        return Rules(self.max_moves, self.price, self.discount, 1.0, diagonal)
 
     def unit(self, problem: Problem) -> float:
         """Return what a reward of one is worth; without an optimal cost to divide by it stays as it is."""
         optimal = problem.optimal if self.normalised else None
         return 1.0 / optimal if optimal and np.isfinite(optimal) else 1.0
-
-
-class PathSettings(Settings):
-    """What a path environment is made of.
-
-    Args:
-        window: side of the square around the agent that is observed, odd.
-        stay: whether standing still is an action, the last one.
-        settings: those of every environment.
-    """
-
-    def __init__(self, window: int = 11, stay: bool = False, **settings: Any) -> None:
-        if whole("window", window, 1, 255) % 2 == 0:
-            raise InputError(f"window must be odd, not {quoted(window)}")
-        super().__init__(**settings)
-        self.window, self.stay = window, bool(stay)
-        self.directions = self.grids[0].connectivity
-        self.actions = self.directions + self.stay  # standing still is the last
-        # Whether the episodes of a batch need maps of their own.
-        self.private = any(problem.changes or (problem.vision or 0) > FARTHEST for problem in self.pool)
-
-    @property
-    def planes(self) -> int:
-        """How many planes the window has: what is blocked and, in fog, what is unknown."""
-        return 2 if self.fog else 1
-
-    @cached_property
-    def parts(self) -> dict[str, slice]:
-        """Where the named parts of an observation stand in the flat vector."""
-        return PARTS | {"window": slice(WINDOW, WINDOW + self.planes * self.window**2)}
-
-    def action_masks(self) -> NDArray[np.int8]:
-        """Return, for every byte of move bits, which actions are legal; standing still always is."""
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.int8)
-        still = np.ones((256, int(self.stay)), np.int8)
-        return np.concatenate([bits[:, : self.directions], still], axis=1)
-
-    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the least and the largest that an observation can hold."""
-        low, high = np.zeros(self.size, np.float32), np.ones(self.size, np.float32)
-        low[self.parts["goal"]] = -1.0
-        distances = self.parts["history"].start
-        high[distances : distances + 2] = 2.0  # Manhattan distance reaches twice the side
-        return low, high
-
-    def terms(self) -> Terms:
-        """Return the settings as kernels take them."""
-        return Terms(
-            size=np.array([self.max_moves, self.window // 2, self.planes], np.int64),
-            scale=np.array([1.0 / self.side, 1.0 / self.history]),
-            reward=self.prices(),
-        )
 
 
 def one_of(name: str, value: Any, *known: str) -> str:
@@ -188,3 +131,27 @@ def _range(optimal: Any) -> tuple[float, float]:
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"optimal must be a pair of numbers, not {quoted(optimal)}") from None
     return low, high
+
+
+def describe(env: type[Any], settings: type[Settings]) -> None:
+    """Complete the signature and the docstring of an environment by the arguments of its settings.
+
+    An environment hands most of its keywords on to its settings, which may hand some on to theirs; people who ask for
+    help should see all of them.
+    """
+    owners = [owner for owner in (*settings.__mro__, *env.__mro__) if "__init__" in vars(owner) and _arguments(owner)]
+    parameters = {
+        name: parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        for owner in owners
+        for name, parameter in signature(vars(owner)["__init__"]).parameters.items()
+        if name != "self" and parameter.kind is not Parameter.VAR_KEYWORD
+    }
+    env.__signature__ = Signature(list(parameters.values()))
+    lines = [line for owner in owners for line in _arguments(owner)]
+    env.__doc__ = "\n".join([cleandoc(env.__doc__ or ""), "", "## Arguments", *lines])
+
+
+def _arguments(owner: type[Any]) -> list[str]:
+    """Return the lines of a docstring about the arguments."""
+    _, _, rest = cleandoc(vars(owner).get("__doc__") or "").partition("Args:\n")
+    return rest.split("\n\n")[0].splitlines() if rest else []

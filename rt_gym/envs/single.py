@@ -4,14 +4,14 @@ import operator
 import shutil
 import time
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.move import LOST, OVERRAN, TERMINATED, TRUNCATED
-from rt_gym.envs.settings import Settings
+from rt_gym.envs.settings import Settings, describe
+from rt_gym.envs.step import LOST, OVERRAN, TASK, TERMINATED, TRUNCATED
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
@@ -32,7 +32,10 @@ def seeded(seed: int | None) -> NDArray[np.uint64]:
     return np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
 
 
-class GridEnv(gym.Env[Any, Any], ABC):
+S = TypeVar("S", bound=Settings)
+
+
+class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
     """An episode on a grid with a metered compute budget per move. See docs/environments.md.
 
     Args:
@@ -40,13 +43,18 @@ class GridEnv(gym.Env[Any, Any], ABC):
         render_mode: ``"human"``, ``"rgb_array"``, ``"ansi"`` or None.
         render_size: width and height of a frame in pixels.
         zoom: draw this many cells around the agent; the whole map when None.
-        settings: everything else is described in ``rt_gym.envs.settings``.
+
+    All other arguments are those of ``settings_type``.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 15}  # noqa: RUF012
-    make_settings: ClassVar[type[Settings]]
+    settings_type: ClassVar[type[Any]]
     first_action: ClassVar[int] = 0
-    actions_also: ClassVar[str] = ""  # what a message about a wrong action says of the first
+    first_action_name: ClassVar[str] = ""  # what a message about a wrong action says of it
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        describe(cls, cls.settings_type)
 
     def __init__(
         self,
@@ -60,18 +68,20 @@ class GridEnv(gym.Env[Any, Any], ABC):
             raise InputError(
                 f"render_mode must be one of {self.metadata['render_modes']} or None, not {quoted(render_mode)}"
             )
-        self.settings: Any = self.make_settings(**settings)
+        self.settings: S = self.settings_type(**settings)
         self.budget = Budget.of(budget)
         self.render_mode, self.render_size, self.zoom = render_mode, _size(render_size), zoom
         if zoom is not None:
             whole("zoom", zoom, 1)
         self.action_space = self.settings.action_space()
         self.observation_space = self.settings.observation_space()
-        self._terms = self.settings.terms()
+        self._task = np.zeros(1, TASK)  # of the current episode; kernels read it
         self._random = seeded(None)
         self._worlds: dict[Grid, World] = {}
         self._world: World | None = None
         self._window: Any = None
+        self._size, self._flat = self.settings.size, self.settings.observation == "box"
+        self._seconds, self._returned = self.budget.seconds, 0.0
         self._prepare()
 
     # What the environments differ in
@@ -81,8 +91,12 @@ class GridEnv(gym.Env[Any, Any], ABC):
         """Make what is kept from episode to episode."""
 
     @abstractmethod
-    def _begin(self, world: World, out: NDArray[np.float32]) -> None:
-        """Begin an episode in a world that has been set up, and write its first observation."""
+    def _handle(self, world: World) -> Any:
+        """Return what kernels need for an episode in this world, as one argument."""
+
+    @abstractmethod
+    def _begin(self, out: NDArray[np.float32]) -> None:
+        """Begin the episode ``self._episode`` and write its first observation."""
 
     @abstractmethod
     def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
@@ -106,9 +120,9 @@ class GridEnv(gym.Env[Any, Any], ABC):
         if seed is not None:
             self._random = seeded(seed)
         problem = self._choose({} if options is None else options)
-        world = self._enter(problem)
-        out = np.empty(self.settings.size, np.float32)
-        self._begin(world, out)
+        self._enter(problem)
+        out = np.empty(self._size, np.float32)
+        self._begin(out)
         if self.render_mode == "human":
             self.render()
         info = {
@@ -121,7 +135,7 @@ class GridEnv(gym.Env[Any, Any], ABC):
         self._returned = time.perf_counter()
         return self.settings.named(out), info
 
-    def _enter(self, problem: Problem) -> World:
+    def _enter(self, problem: Problem) -> None:
         """Set up the world of a problem, in the arrays of an earlier episode on the same map where there was one."""
         world = self._worlds.get(problem.grid)
         if world is not None:
@@ -132,11 +146,10 @@ class GridEnv(gym.Env[Any, Any], ABC):
             if problem.grid in self.settings.grids:
                 self._worlds[problem.grid] = world
         self._world = world
-        self._unit = self.settings.unit(world.problem)
-        self._goal = world.view.goal_cell
+        self._task["goal"], self._task["unit"] = world.view.goal_cell, self.settings.unit(problem)
+        self._episode = self._handle(world)
         self._map = problem.grid.name
         self._over = False
-        return world
 
     def _choose(self, options: dict[str, Any]) -> Problem:
         known = {"problem", "index", "map", "start", "goal"}
@@ -171,14 +184,14 @@ class GridEnv(gym.Env[Any, Any], ABC):
         """Make one step of the episode."""
         if self._world is None or self._over:
             raise gym.error.ResetNeeded("step was called before reset, or after the end of an episode")
-        chosen = self._whole(action)
-        late = self.budget.seconds is not None and time.perf_counter() - self._returned > self.budget.seconds
+        chosen = self._checked(action)
+        late = self._seconds is not None and time.perf_counter() - self._returned > self._seconds
         if late:
-            self._world.trip.state[0].verdict = OVERRUN
-        out = np.empty(self.settings.size, np.float32)
+            self._world.trip.state["verdict"] = OVERRUN
+        out = np.empty(self._size, np.float32)
         reward, flags, info = self._advance(chosen, out)
         if flags & OVERRAN and self.budget.on_overrun == "raise":
-            excess = f"took more than {self.budget.seconds} seconds" if late else self._world.excess
+            excess = f"took more than {self._seconds} seconds" if late else self._world.excess
             raise BudgetExceeded(f"move {self.view.moves + 1} {excess}")
         terminated, truncated = flags & TERMINATED != 0, flags & TRUNCATED != 0
         self._over = terminated or truncated
@@ -186,10 +199,11 @@ class GridEnv(gym.Env[Any, Any], ABC):
         info["no_path"] = flags & LOST != 0
         if self.render_mode == "human":
             self.render()
-        self._returned = time.perf_counter()
-        return self.settings.named(out), reward, terminated, truncated, info
+        if self._seconds is not None:
+            self._returned = time.perf_counter()
+        return out if self._flat else self.settings.named(out), reward, terminated, truncated, info
 
-    def _whole(self, action: Any) -> int:
+    def _checked(self, action: Any) -> int:
         actions = self.settings.actions
         try:
             value = operator.index(action)
@@ -197,7 +211,7 @@ class GridEnv(gym.Env[Any, Any], ABC):
             value = actions
         if not self.first_action <= value < actions:
             raise InputError(
-                f"action must be a whole number from 0 to {actions - 1}{self.actions_also}, not {quoted(action)}"
+                f"action must be a whole number from 0 to {actions - 1}{self.first_action_name}, not {quoted(action)}"
             )
         return value
 

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 import gymnasium as gym
 import numpy as np
@@ -13,9 +13,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from rt_gym.envs.settings import Settings
-from rt_gym.envs.single import seeded
-from rt_gym.envs.stack import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
+from rt_gym.envs.batch import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
+from rt_gym.envs.settings import describe
+from rt_gym.envs.single import S, seeded
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.meter import Budget
 
@@ -26,7 +26,10 @@ _MODES = {
 }
 
 
-class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
+_DEFAULT: Any = "1000, or none where nothing is metered"
+
+
+class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
     """Batched episodes for policies.
 
     Args:
@@ -35,14 +38,22 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
         render_mode: must be None; there is no picture of a thousand episodes.
         max_episode_steps: another name for ``max_moves``, which Gymnasium uses.
         threads: how many processor cores a step may use.
-        budget: the limit per move, a number of expansions or a Budget; None counts without a limit.
-        settings: everything else is described in ``rt_gym.envs.settings``.
+        budget: the limit per move, a number of expansions or a Budget; None counts without a limit. Left out where
+            nothing is metered.
+
+    All other arguments are those of ``settings_type``.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
-    make_settings: ClassVar[type[Settings]]
+    settings_type: ClassVar[type[Any]]
     counts_moves: ClassVar[bool] = True  # whether a step is a move
+    metered: ClassVar[bool] = True  # whether anything is expanded
     _episodes: Any  # whatever else they are, they have ``random`` and ``over``
+    _handles: list[Any]  # what the kernels of a step work on, one per thread
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        describe(cls, cls.settings_type)
 
     def __init__(
         self,
@@ -51,12 +62,12 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
         threads: int = 1,
-        budget: Budget | int | None = 1000,
+        budget: Budget | int | None = _DEFAULT,
         **settings: Any,
     ) -> None:
         if render_mode is not None:
             raise InputError("a batched environment does not render; make a single one for that")
-        self.budget = Budget.of(budget)
+        self.budget = self._checked_budget(budget)
         if max_episode_steps is not None:
             if not self.counts_moves:
                 raise InputError(
@@ -65,7 +76,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
             settings["max_moves"] = whole("max_episode_steps", max_episode_steps, 1)
         self.num_envs = whole("num_envs", num_envs, 1, 1_000_000)
         self.threads = min(whole("threads", threads, 1, 1024), self.num_envs)
-        self.settings: Any = self.make_settings(**settings)
+        self.settings: S = self.settings_type(**settings)
         self.render_mode = None
         self.autoreset_mode = _mode(autoreset_mode)
         self._mode = _MODES[self.autoreset_mode]
@@ -88,7 +99,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
         """Begin the chosen episodes, write all observations, and return the information."""
 
     @abstractmethod
-    def _advance(self, actions: NDArray[np.int64], mode: int, results: Results) -> dict[str, Any]:
+    def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
         """Make one step of every episode, write what it returns, and return the information."""
 
     # Episodes
@@ -136,24 +147,36 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC):
         if mode == DISABLED and self._episodes.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
         results = make_results(self.num_envs, self.settings.size, last=mode == SAME_STEP)
-        info = self._advance(self._whole(actions), mode, results)
+        info = self._advance(self._checked(actions), results)
         if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
             info |= self._final(results.last, over)
         return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info
 
     def _run(self, work: Any, *arguments: Any) -> None:
-        """Run a kernel over all episodes, cut into as many ranges as there are threads."""
+        """Run a kernel over all episodes, cut into as many ranges as there are threads, each with its own handle."""
         if self.threads == 1:
-            work(*arguments, 0, 0, self.num_envs)
+            work(self._handles[0], *arguments, 0, self.num_envs)
             return
         cuts = [self.num_envs * k // self.threads for k in range(self.threads + 1)]
-        ranges = [(lane, *cut) for lane, cut in enumerate(pairwise(cuts))]
-        others = [_helpers().submit(work, *arguments, *part) for part in ranges[1:]]
-        work(*arguments, *ranges[0])
+        ranges = list(zip(self._handles, pairwise(cuts), strict=True))
+        others = [_helpers().submit(work, handle, *arguments, *part) for handle, part in ranges[1:]]
+        work(self._handles[0], *arguments, *ranges[0][1])
         for other in others:
             other.result()
 
-    def _whole(self, actions: Any) -> NDArray[np.int64]:
+    def _checked_budget(self, budget: Budget | int | None) -> Budget:
+        if not self.metered:
+            if budget is not _DEFAULT:
+                raise InputError("budget must be left out: nothing is metered in a batch of this environment")
+            return Budget()
+        budget = Budget.of(1000 if budget is _DEFAULT else budget)
+        if budget.on_overrun == "raise" or budget.seconds is not None:
+            raise InputError(
+                'budget of a batch may not have on_overrun="raise" or seconds: one episode cannot stop all'
+            )
+        return budget
+
+    def _checked(self, actions: Any) -> NDArray[np.int64]:
         try:
             array = np.asarray(actions)
         except ValueError:

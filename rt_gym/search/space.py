@@ -5,7 +5,7 @@ counting up instead of clearing. All other arrays are dense: a lookahead of a fe
 cache whatever the size of the map, and the slot number itself is the tie-break "first generated".
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,28 +59,34 @@ class Space(NamedTuple):
     state: NDArray[np.record]
 
 
-def make_space(cells: int) -> Space:
-    """Return room for a search over so many cells. Pages that are never touched cost nothing.
+NO_SPACE: Any = Space(*[None] * len(Space._fields))  # type: ignore[list-item]
+
+
+def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = ()) -> Space:
+    """Return room for a search, or ``rows`` of it for a batch. Pages that are never touched cost nothing.
 
     Args:
-        cells: size of the flat, bordered map, and the largest number of states.
+        cells: size of the flat, bordered map.
+        states: the largest number of states; as many as there are cells if not given.
+        rows: how many searches, as the first axes of every array.
     """
+    room = (*rows, cells if states is None else states)
     return Space(
-        seat=np.zeros(cells, np.int64),
-        cell=np.empty(cells, np.int32),
-        g=np.empty(cells, np.int64),
-        h=np.empty(cells, np.int64),
-        f=np.empty(cells, np.int64),
-        minus_g=np.empty(cells, np.int64),
-        parent=np.empty(cells, np.int32),
-        via=np.empty(cells, np.uint8),
-        role=np.empty(cells, np.uint8),
-        behind=np.empty(cells, np.uint8),
-        item=np.empty(cells, np.int32),
-        at=np.empty(cells, np.int32),
-        rank=np.empty(cells, np.int32),
-        random=np.zeros(1, np.uint64),
-        state=np.zeros(1, SEARCH),
+        seat=np.zeros((*rows, cells), np.int64),
+        cell=np.empty(room, np.int32),
+        g=np.empty(room, np.int64),
+        h=np.empty(room, np.int64),
+        f=np.empty(room, np.int64),
+        minus_g=np.empty(room, np.int64),
+        parent=np.empty(room, np.int32),
+        via=np.empty(room, np.uint8),
+        role=np.empty(room, np.uint8),
+        behind=np.empty(room, np.uint8),
+        item=np.empty(room, np.int32),
+        at=np.empty(room, np.int32),
+        rank=np.empty(room, np.int32),
+        random=np.zeros((*rows, 1), np.uint64),
+        state=np.zeros((*rows, 1), SEARCH),
     )
 
 

@@ -5,7 +5,7 @@ cell that the table does not hold has its initial heuristic. Tables begin small,
 episodes fit into the cache, and grow within the room that they are given.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba import types
@@ -49,25 +49,52 @@ class GoalValues(NamedTuple):
     state: NDArray[np.record]
 
 
-def make_goal_values(places: int = 1 << 16) -> GoalValues:
-    """Return a fresh table with room for half as many values. Pages that are never touched cost nothing."""
-    table = GoalValues(
-        cells=np.empty(places, np.int64),
-        values=np.empty(places, np.int64),
-        old_cells=np.empty(places // 2, np.int64),
-        old_values=np.empty(places // 2, np.int64),
-        state=np.zeros(1, TABLE),
+Table = TypeVar("Table", Learned, GoalValues)
+
+
+def make_table(kind: type[Table], places: int, rows: tuple[int, ...] = ()) -> Table:
+    """Return a table of a kind, or ``rows`` of them for a batch, with room for half as many values as places.
+
+    Pages that are never touched cost nothing. A table is made fresh by ``forget_values``.
+    """
+    entry = np.int64 if kind is GoalValues else np.int32
+    return kind(
+        cells=np.empty((*rows, places), entry),
+        values=np.empty((*rows, places), np.int64),
+        old_cells=np.empty((*rows, places // 2), entry),
+        old_values=np.empty((*rows, places // 2), np.int64),
+        state=np.zeros((*rows, 1), TABLE),
     )
+
+
+def make_goal_values(places: int = 1 << 16) -> GoalValues:
+    """Return a fresh table for many goals."""
+    table = make_table(GoalValues, places)
     forget_values(table)
     return table
 
 
-def enlarged(table: GoalValues) -> GoalValues:
-    """Return the same table with twice the room."""
-    larger = make_goal_values(2 * table.cells.size)
-    for old, new in zip(table, larger, strict=True):
-        new[: old.size] = old
+def enlarged(table: Table) -> Table:
+    """Return the same table, or the same rows of tables, with twice the room."""
+    rows, places = table.cells.shape[:-1], table.cells.shape[-1]
+    larger = make_table(type(table), 2 * places, rows)._replace(state=table.state)
+    copy_tables(
+        table.state.reshape(-1, 1),
+        table.cells.reshape(-1, places),
+        table.values.reshape(-1, places),
+        larger.cells.reshape(-1, 2 * places),
+        larger.values.reshape(-1, 2 * places),
+    )
     return larger
+
+
+@kernel
+def copy_tables(state, old_cells, old_values, cells, values):
+    """Copy of every row what is in use: the rest of it need not even be in memory."""
+    for i in range(state.shape[0]):
+        for k in range(state[i, 0].places):
+            cells[i, k] = old_cells[i, k]
+            values[i, k] = old_values[i, k]
 
 
 def learned_towards(table: Learned | GoalValues, t: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -244,26 +271,11 @@ def raise_value(trip: Any, h: Any, terrain: Any, cell: int, t: int, value: int) 
         raise_hashed(trip, h, terrain, cell, t, value)
 
 
-def table_of(cells: Any, values: Any, old_cells: Any, old_values: Any, state: Any) -> Any:
-    """Return a table made of its arrays: where entries have 64 bits, they hold a goal beside the cell."""
-    kind = GoalValues if cells.dtype == np.int64 else Learned
-    return kind(cells, values, old_cells, old_values, state)
-
-
 @typed(entry_of)
 def _entry_of(table, cell, t):
     if table.instance_class is GoalValues:
         return lambda table, cell, t: pair(t, cell)
     return lambda table, cell, t: cell
-
-
-@typed(table_of)
-def _table_of(cells, values, old_cells, old_values, state):
-    if cells.dtype == types.int64:
-        return lambda cells, values, old_cells, old_values, state: GoalValues(
-            cells, values, old_cells, old_values, state
-        )
-    return lambda cells, values, old_cells, old_values, state: Learned(cells, values, old_cells, old_values, state)
 
 
 @typed(value_at)

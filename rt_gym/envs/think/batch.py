@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
 from rt_gym.envs.depth_batch import make_trips
 from rt_gym.envs.own_maps import OwnMaps, lay_out, make_own_maps, own_terrain, own_truth
 from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
 from rt_gym.envs.think_episode import begin_thinking, make_mind, observe_thoughts, possible, step_thinking
+
 from rt_gym.envs.think_settings import ThinkSettings
 from rt_gym.features.history import Track
 from rt_gym.features.thinking import Mind

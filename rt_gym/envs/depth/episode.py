@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from rt_gym.envs.depth_settings import DepthSettings
 from rt_gym.envs.guide import AHEAD, PURSUED, SUBGOAL, subgoal_at, write_subgoal
 from rt_gym.envs.move import FULL, MOVED, PRICE, gained, make_move
+
+from rt_gym.envs.depth_settings import DepthSettings
 from rt_gym.features.decision import (
     Situation,
     begin_situation,

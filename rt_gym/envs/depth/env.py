@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from rt_gym.cost import to_floats
 from rt_gym.envs.depth_episode import Mind, begin_control, enlarged, make_mind, step_control
-from rt_gym.envs.depth_settings import DeepenSettings, DepthGoalSettings, DepthSettings
 from rt_gym.envs.guide import AHEAD, PURSUED, Guide
 from rt_gym.envs.move import FULL, MOVED, Terms
+
+from rt_gym.cost import to_floats
+from rt_gym.envs.depth_settings import DeepenSettings, DepthGoalSettings, DepthSettings
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.errors import InputError, quoted

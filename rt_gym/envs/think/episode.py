@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from rt_gym.envs.move import MOVED, PRICE, make_move
+
 from rt_gym.envs.think_settings import ThinkSettings
 from rt_gym.features.decision import squash
 from rt_gym.features.history import Track, begin_track, follow

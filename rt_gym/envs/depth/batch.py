@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
 from rt_gym.envs.depth_episode import DEEPEN, LAYERED, Mind, asked, begin_control, step_control, write_row
 from rt_gym.envs.guide import Guides, guide_of
 from rt_gym.envs.prefetch import prefetch_ball
 from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
+
 from rt_gym.features.decision import Situation
 from rt_gym.features.history import Track
 from rt_gym.jit import kernel

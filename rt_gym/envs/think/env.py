@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rt_gym.envs.move import Terms
+from rt_gym.envs.think_episode import ACT, THINK, THINKS, begin_thinking, make_mind, possible, step_thinking
 
 from rt_gym.cost import to_floats
-from rt_gym.envs.move import Terms
 from rt_gym.envs.single import GridEnv
-from rt_gym.envs.think_episode import ACT, THINK, THINKS, begin_thinking, make_mind, possible, step_thinking
 from rt_gym.envs.think_settings import ThinkSettings
 from rt_gym.features.history import Track
 from rt_gym.features.thinking import Mind

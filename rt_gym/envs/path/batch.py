@@ -1,0 +1,252 @@
+"""A batch of path episodes: their state, and one step of many.
+
+Maps that do not change are shared by all episodes, and in fog each has a bitmap of what it has seen; where the map
+changes, or the sight is very far, every episode has a map of its own. Kernels are compiled for either case: ``own``, an
+``OwnMaps``, is None where maps are shared, so that a test for it costs nothing. The same seeds give the same trajectories as those of
+the single environment.
+
+Indices of episodes, problems and maps are unsigned: a signed one is tested at every look at an array.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.envs.batch import (
+    NEXT_STEP,
+    SAME_STEP,
+    Maps,
+    Problems,
+    choose,
+    close_step,
+    own_terrain,
+    own_truth,
+    set_up_map,
+)
+from rt_gym.envs.path.episode import WINDOW, PathTerms, step_path, write_numbers
+from rt_gym.envs.path.window import Bitmaps, make_bitmap, write_window
+from rt_gym.envs.step import BLOCKED, TERMINATED, TRUNCATED, judge
+from rt_gym.features.history import Track, begin_track, follow, make_track
+from rt_gym.grid import Grid, target
+from rt_gym.jit import kernel, merge, row
+from rt_gym.trip import STAY, Trip
+from rt_gym.world import observe
+
+
+class MapBits(NamedTuple):
+    """The maps of a batch as bitmaps, concatenated in the order of ``Maps``; see ``rt_gym.envs.path.window``.
+
+    Attributes:
+        blocked: the maps; empty where episodes have maps of their own.
+        unseen: what an episode in fog has seen before it begins; empty also without fog.
+        begin: int64, the first byte of every map, with one entry more than there are maps.
+        margin: how many cells there are around a map.
+    """
+
+    blocked: NDArray[np.uint8]
+    unseen: NDArray[np.uint8]
+    begin: NDArray[np.int64]
+    margin: int
+
+
+class PathEpisodes(NamedTuple):
+    """The state of all episodes, one row each.
+
+    Attributes:
+        problem, random, over: the problem, the state of the generator, and whether the episode has ended.
+        at, moves: where the agent stands, and how often it has moved; cells are counted through all shared maps.
+        track: the last steps.
+        seen: uint8, the bitmap of what an episode in fog has seen, where maps are shared.
+    """
+
+    problem: NDArray[np.int64]
+    random: NDArray[np.uint64]
+    over: NDArray[np.bool_]
+    at: NDArray[np.int64]
+    moves: NDArray[np.int64]
+    track: Track
+    seen: NDArray[np.uint8]
+
+
+class PathBatch(NamedTuple):
+    """All that a step of the batch works on.
+
+    Attributes:
+        maps, bits, problems: shared by all episodes.
+        episodes: their state.
+        trip: the record of whichever episode the thread is at, for episodes with maps of their own. They have no
+            agents, so of all that it records only position and moves must be kept from step to step.
+        terms: the settings.
+        mode: NEXT_STEP, SAME_STEP or DISABLED.
+    """
+
+    maps: Maps
+    bits: MapBits
+    problems: Problems
+    episodes: PathEpisodes
+    trip: Trip
+    terms: PathTerms
+    mode: int
+
+
+class StepInfo(NamedTuple):
+    """What a step tells beside its results, one entry per episode: whether a wall was hit, and the moves that follow."""
+
+    blocked: NDArray[np.bool_]
+    moves: NDArray[np.intp]
+
+
+def make_map_bits(grids: list[Grid], margin: int, fog: bool, private: bool) -> MapBits:
+    """Return the bitmaps of maps, without any bits where episodes have maps of their own."""
+    none = np.empty(0, np.uint8)
+    blocked = [none if private else make_bitmap(~grid.passable, margin) for grid in grids]
+    unseen = [make_bitmap(np.zeros_like(grid.passable), margin) for grid in grids if fog and not private]
+    return MapBits(
+        blocked=np.concatenate([none, *blocked]),
+        unseen=np.concatenate([none, *unseen]),
+        begin=np.cumsum([0, *(bitmap.size for bitmap in blocked)]),
+        margin=margin,
+    )
+
+
+def make_path_episodes(count: int, history: int, bytes_seen: int) -> PathEpisodes:
+    """Return room for ``count`` episodes; what one has seen takes up to ``bytes_seen``."""
+    return PathEpisodes(
+        problem=np.zeros(count, np.int64),
+        random=np.zeros(count, np.uint64),
+        over=np.zeros(count, np.bool_),
+        at=np.zeros(count, np.int64),
+        moves=np.zeros(count, np.int64),
+        track=make_track(history, (count,)),
+        seen=np.empty((count, bytes_seen), np.uint8),
+    )
+
+
+@kernel(inline=True)
+def terrain_of(batch, own, m, i):
+    """Return what episode ``i`` believes of map ``m``.
+
+    On a map that does not change that is the true one, shared by all, even in fog: every move out of the agent's own
+    cell is in sight, and what else it has seen stands in its bitmap.
+    """
+    if own is None:
+        return merge(batch.maps.cells, row(batch.maps.rules, m))
+    return own_terrain(batch.maps, own, np.int64(m), i)
+
+
+@kernel(inline=True)
+def first_cell(batch, own, m):
+    """Return the first cell of map ``m``."""
+    if own is None:
+        return batch.maps.begin[m]
+    return np.int64(0)
+
+
+@kernel(inline=True)
+def take_up(batch, i):
+    """Enter where episode ``i`` is into the thread's record and return it."""
+    batch.trip.state[0].at = batch.episodes.at[i]
+    batch.trip.tally[0].moves = batch.episodes.moves[i]
+    return batch.trip
+
+
+@kernel
+def start(batch, own, i):
+    """Begin a new episode ``i`` with a random problem of the pool."""
+    problems, episodes, bits = batch.problems, batch.episodes, batch.bits
+    p = choose(problems, episodes, np.int64(i))
+    m, s = problems.map[p], problems.start[p]
+    episodes.at[i] = s
+    episodes.moves[i] = 0
+    known = problems.vision[p] <= 0
+    if episodes.seen.shape[1] > 0:
+        begin = bits.begin[m]
+        for k in range(bits.begin[m + 1] - begin):
+            episodes.seen[i, k] = np.uint8(255) if known else bits.unseen[begin + k]
+    if own is not None:
+        set_up_map(batch.maps, problems, own, p, i)
+        truth = own_truth(batch.maps, problems, own, p, i)
+        observe(truth, own_terrain(batch.maps, own, m, i), take_up(batch, i), s, s)
+    begin_track(row(episodes.track, i), s)
+
+
+@kernel(inline=True)
+def move(batch, own, i, d):
+    """Make one move of episode ``i`` in direction ``d`` and return its reward and bits, see ``make_move``.
+
+    On a map that does not change, a move is no more than a look at its bit: nobody else has anything to note.
+    """
+    problems, episodes, terms = batch.problems, batch.episodes, batch.terms
+    p = np.uint64(episodes.problem[i])
+    m, t, unit, track = np.uint64(problems.map[p]), problems.goal[p], problems.unit[p], row(episodes.track, i)
+    terrain = terrain_of(batch, own, m, i)
+    if own is None:
+        s = episodes.at[i]
+        u, moves = target(terrain, s, d), episodes.moves[i] + 1
+        episodes.at[i], episodes.moves[i] = u, moves
+        follow(track, u, np.int64(0))
+        reward, flags = judge(terrain, terms.rules, s, u, t, d, moves)
+        return reward * unit, flags
+    trip, truth = take_up(batch, i), own_truth(batch.maps, problems, own, np.int64(p), i)
+    reward, flags, _ = step_path(truth, terrain, trip, track, terms, t, d, unit)
+    episodes.at[i], episodes.moves[i] = trip.state[0].at, trip.tally[0].moves
+    return reward, flags
+
+
+@kernel(inline=True)
+def show(batch, own, i, out, moves):
+    """Write the observation of episode ``i`` and its legal moves. There is no meter: all of the budget is left."""
+    problems, episodes, terms, bits = batch.problems, batch.episodes, batch.terms, batch.bits
+    p = np.uint64(episodes.problem[i])
+    m, s, t = np.uint64(problems.map[p]), episodes.at[i], problems.goal[p]
+    terrain, home, track = terrain_of(batch, own, m, i), first_cell(batch, own, m), row(episodes.track, i)
+    bitmaps = Bitmaps(bits.blocked, bits.begin[m], episodes.seen[i], bits.margin, problems.vision[p])
+    moves[i] = terrain.mask[s]
+    x, y = write_numbers(terrain, home, track, terms, s, t, np.float32(1), out[i])
+    write_window(terrain, bitmaps, x, y, terms.radius, terms.planes, out[i, WINDOW:])
+
+
+@kernel
+def start_all(handle, chosen, observation, moves):
+    """Begin new episodes where ``chosen`` says so, and write the observations of all."""
+    batch, own = handle.batch, handle.own
+    for k in range(chosen.size):
+        i = np.uint64(k)
+        if chosen[i]:
+            start(batch, own, i)
+        show(batch, own, i, observation, moves)
+
+
+@kernel
+def step_range(handle, actions, results, info, begin, end):
+    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    batch, own = handle.batch, handle.own
+    move_episodes(batch, own, actions, results, info, begin, end)
+    show_episodes(batch, own, results.observation, info.moves, begin, end)
+
+
+@kernel(inline=True)
+def move_episodes(batch, own, actions, results, info, begin, end):
+    """Move; an episode that ends is shown and, in mode SAME_STEP, followed by the next."""
+    episodes, mode, still = batch.episodes, batch.mode, batch.terms.still
+    for k in range(begin, end):
+        i = np.uint64(k)
+        reward, flags = 0.0, np.int64(0)
+        if mode == NEXT_STEP and episodes.over[i]:
+            start(batch, own, i)
+        else:
+            d = np.int64(STAY) if actions[i] == still else np.int64(actions[i])
+            reward, flags = move(batch, own, i, d)
+        if mode == SAME_STEP and flags & (TERMINATED | TRUNCATED):
+            show(batch, own, i, results.observation, info.moves)
+        if close_step(results, episodes.over, mode, i, reward, flags):
+            start(batch, own, i)
+        info.blocked[i] = flags & BLOCKED != 0
+
+
+@kernel
+def show_episodes(batch, own, observation, moves, begin, end):
+    """Write the observations and the legal moves of the episodes from ``begin`` to ``end - 1``."""
+    for k in range(begin, end):
+        show(batch, own, np.uint64(k), observation, moves)

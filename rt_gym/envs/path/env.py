@@ -1,0 +1,180 @@
+"""RTPath-v0 and RTPathFog-v0: their settings, the single environment and the batched one."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.path.batch import (
+    PathBatch,
+    StepInfo,
+    make_map_bits,
+    make_path_episodes,
+    start_all,
+    step_range,
+)
+from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, step
+from rt_gym.envs.path.window import FARTHEST
+from rt_gym.envs.settings import Settings
+from rt_gym.envs.single import GridEnv
+from rt_gym.envs.step import BLOCKED
+from rt_gym.envs.vector import GridVectorEnv
+from rt_gym.errors import InputError, quoted, whole
+from rt_gym.features.history import CELL, make_track
+from rt_gym.handles import handle
+from rt_gym.trip import STAY, make_trip
+from rt_gym.world import World, sight
+
+
+class PathSettings(Settings):
+    """What a path environment is made of.
+
+    Args:
+        window: side of the square around the agent that is observed, odd.
+        stay: whether standing still is an action, the last one.
+    """
+
+    def __init__(self, window: int = 11, stay: bool = False, **settings: Any) -> None:
+        if whole("window", window, 1, 255) % 2 == 0:
+            raise InputError(f"window must be odd, not {quoted(window)}")
+        super().__init__(**settings)
+        self.window, self.stay = window, bool(stay)
+        self.directions = self.grids[0].connectivity
+        self.actions = self.directions + self.stay
+        # Whether the episodes of a batch need maps of their own.
+        self.private = any(problem.changes or (problem.vision or 0) > FARTHEST for problem in self.pool)
+
+    @property
+    def planes(self) -> int:
+        """How many planes the window has: what is blocked and, in fog, what is unknown."""
+        return 2 if self.fog else 1
+
+    @cached_property
+    def parts(self) -> dict[str, slice]:
+        """Where the named parts of an observation stand in the flat vector."""
+        return PARTS | {"window": slice(WINDOW, WINDOW + self.planes * self.window**2)}
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return, for every byte of move bits, which actions are legal; standing still always is."""
+        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.int8)
+        still = np.ones((256, int(self.stay)), np.int8)
+        return np.concatenate([bits[:, : self.directions], still], axis=1)
+
+    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the least and the largest that an observation can hold."""
+        low, high = np.zeros(self.size, np.float32), np.ones(self.size, np.float32)
+        low[self.parts["goal"]] = -1.0
+        distances = self.parts["history"].start
+        high[distances : distances + 2] = 2.0  # Manhattan distance reaches twice the side
+        return low, high
+
+    def terms(self) -> PathTerms:
+        """Return the settings as kernels take them."""
+        return PathTerms(
+            rules=self.rules(),
+            radius=self.window // 2,
+            planes=self.planes,
+            per_side=1.0 / self.side,
+            per_step=1.0 / self.history,
+            still=self.directions if self.stay else -1,
+        )
+
+
+class RTPathEnv(GridEnv[PathSettings]):
+    """Grid pathfinding, move by move, with a metered compute budget per move.
+
+    ## Description
+    An agent walks over a grid from a start to a goal. Before each move it may think, through ``rt_gym.view(env)``; what
+    it expands is metered, and a move that needed more than the budget is lost or ends the episode. A policy that only
+    maps observations to actions expands nothing. ``RTPathFog-v0`` is the same with ``vision=1``.
+
+    ## Action Space
+    ``Discrete(8)``: the directions E, S, W, N, SE, NE, SW, NW; ``Discrete(4)`` on maps with four neighbours. With
+    ``stay=True`` the last action stands still; ``rt_gym.STAY`` is accepted whether or not it is in the space. Walking
+    into a wall keeps the agent in place and costs a straight step.
+
+    ## Observation Space
+    One flat ``Box``, or with ``observation="dict"`` its parts by name: ``goal`` (columns and rows to the goal),
+    ``position``, ``history`` (see ``rt_gym.features.history``), ``budget`` (the share that the last move left), and
+    ``window``, the square around the agent: what is blocked and, in fog, a second plane of what has not been seen.
+    Coordinates and distances are divided by the longest side of any map.
+
+    ## Rewards
+    Minus the cost of the move. ``reward``, ``price`` and ``shaping`` change that; see below.
+
+    ## Starting State
+    A problem of the pool, chosen by the seed of ``reset`` or by its ``options``.
+
+    ## Episode End
+    It terminates at the goal. It is truncated after ``max_moves`` moves, where an overrun ends it, and where an agent
+    knows no way to the goal.
+    """
+
+    settings_type = PathSettings
+    first_action = STAY
+    first_action_name = " or STAY"
+
+    def _prepare(self) -> None:
+        self._masks = list(self.settings.action_masks())
+        self._track, self._terms = make_track(self.settings.history), self.settings.terms()
+
+    def _handle(self, world: World) -> Any:
+        return world.handle(track=self._track, terms=self._terms, task=self._task)
+
+    def _begin(self, out: NDArray[np.float32]) -> None:
+        begin(self._episode, out)
+
+    def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
+        direction = STAY if action == self.settings.directions else action
+        reward, flags, expansions, scans, moves = step(self._episode, direction, out)
+        info = {
+            "action_mask": self._masks[moves].copy(),
+            "blocked": flags & BLOCKED != 0,
+            "expansions": expansions,
+            "scans": scans,
+        }
+        return reward, flags, info
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
+        return self._masks[self.view.terrain.mask[self.view.cell_now]].copy()
+
+
+class RTPathVectorEnv(GridVectorEnv[PathSettings]):
+    """The batched twin of ``RTPathEnv``, for policies: thousands of episodes in one kernel call.
+
+    There is no meter, as nothing here expands a state, and so there is no ``budget``.
+    """
+
+    settings_type = PathSettings
+    metered = False
+
+    def _prepare(self) -> None:
+        settings, problems = self.settings, tabulate_problems(self.settings)
+        maps, own = concatenate_maps(settings.grids), None
+        if settings.private:
+            own = make_own_maps(self.num_envs, settings.grids, settings.fog)
+        else:
+            if maps.begin[-1] > CELL:
+                raise InputError(f"map: those of a batch may have {CELL:,} cells together, not {maps.begin[-1]:,}")
+            home = maps.begin[problems.map]
+            problems = problems._replace(start=problems.start + home, goal=problems.goal + home)
+        margin = max(settings.window // 2, *(0 if settings.private else sight(problem) for problem in settings.pool), 0)
+        bits = make_map_bits(settings.grids, margin, settings.fog, settings.private)
+        seen = int(np.diff(bits.begin).max()) if bits.unseen.size else 0
+        self._episodes = make_path_episodes(self.num_envs, settings.history, seen)
+        shared = PathBatch(maps, bits, problems, self._episodes, make_trip(0), settings.terms(), self._mode)
+        self._handles = [handle(batch=shared._replace(trip=make_trip(0)), own=own) for _ in range(self.threads)]
+        self._masks = settings.action_masks()
+
+    def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
+        moves = np.empty(self.num_envs, np.intp)
+        start_all(self._handles[0], chosen, results.observation, moves)
+        return {"action_mask": self._masks.take(moves, axis=0)}
+
+    def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
+        info = StepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
+        self._run(step_range, actions, results, info)
+        return {"action_mask": self._masks.take(info.moves, axis=0), "blocked": info.blocked}

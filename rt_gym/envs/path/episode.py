@@ -1,0 +1,134 @@
+"""A path episode: one move, its reward, and the observation; for single and batched environments alike.
+
+An observation is one row of float32: ``PARTS`` says what stands where. Coordinates and distances are divided by the
+longest side of any map of the environment, so that several maps share one space.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rt_gym.envs.path.window import write_cells
+from rt_gym.envs.step import MOVED, Rules, make_move
+from rt_gym.features.history import FEATURES, begin_track, follow, history_of
+from rt_gym.grid import locate
+from rt_gym.jit import kernel, write_fields
+from rt_gym.meter import UNLIMITED, spent
+
+
+class Numbers(NamedTuple):
+    """What an observation holds before the window."""
+
+    goal_dx: float  # how many columns the goal is to the east
+    goal_dy: float  # how many rows it is to the south
+    x: float
+    y: float
+    goal_distance: float
+    trip_distance: float
+    revisits: float
+    updates: float
+    budget: float  # the share of the last move's budget that was left
+
+
+HISTORY, BUDGET, WINDOW = 4, 4 + len(FEATURES), len(Numbers._fields)
+PARTS = {
+    "goal": slice(0, 2),
+    "position": slice(2, HISTORY),
+    "history": slice(HISTORY, BUDGET),
+    "budget": slice(BUDGET, WINDOW),
+}
+
+
+class PathTerms(NamedTuple):
+    """The settings of a path environment, as kernels take them.
+
+    Attributes:
+        rules: those of every environment.
+        radius, planes: of the window: how far it reaches, and what it shows (blocked; blocked and unknown).
+        per_side, per_step: one divided by the longest side of a map, and by the length of the history.
+        still: the action that stands still, -1 if there is none.
+    """
+
+    rules: Rules
+    radius: int
+    planes: int
+    per_side: float
+    per_step: float
+    still: int
+
+
+@kernel(inline=True)
+def write_numbers(terrain, home, track, terms, s, t, left, out):
+    """Write all but the window of an observation in ``s``; ``left`` is the share of the budget that a move left.
+
+    ``home`` is the cell where the map begins among several that are concatenated. All is read before anything is
+    written: for all the compiler knows, any array may have changed with ``out``.
+
+    Returns:
+        Column and row of ``s``.
+    """
+    x, y = locate(terrain, s - home)
+    goal_x, goal_y = locate(terrain, t - home)
+    past_x, past_y = locate(terrain, track.state[0].past - home)
+    history = history_of(track, terrain.metric, x, y, goal_x, goal_y, past_x, past_y)
+    numbers = Numbers(
+        goal_dx=(goal_x - x) * terms.per_side,
+        goal_dy=(goal_y - y) * terms.per_side,
+        x=x * terms.per_side,
+        y=y * terms.per_side,
+        goal_distance=history.goal_distance * terms.per_side,
+        trip_distance=history.trip_distance * terms.per_side,
+        revisits=history.revisits * terms.per_step,
+        updates=history.updates * terms.per_step,
+        budget=left,
+    )
+    write_fields(numbers, out, 0)
+    return x, y
+
+
+@kernel(inline=True)
+def step_path(truth, terrain, trip, track, terms, t, d, unit):
+    """Make one move, or lose it to an overrun.
+
+    ``unit`` is what a reward of one is worth: 1, or one divided by the optimal cost.
+
+    Returns:
+        The reward, the bits of ``make_move``, and which share of the budget was left.
+    """
+    meter = trip.meter[0]
+    used = spent(meter)
+    left = np.float32(1) if meter.limit == UNLIMITED else np.float32(max(1.0 - used / meter.limit, 0.0))
+    reward, flags = make_move(truth, terrain, trip, terms.rules, t, d)
+    if flags & MOVED:
+        follow(track, trip.state[0].at, trip.tally[0].raises)
+    return (reward - terms.rules.price * used) * unit, flags, left
+
+
+@kernel(inline=True)
+def write_observation(terrain, trip, track, terms, t, left, out):
+    """Write the observation of the current state."""
+    x, y = write_numbers(terrain, np.int64(0), track, terms, trip.state[0].at, t, left, out)
+    write_cells(terrain, x, y, terms.radius, terms.planes, out[WINDOW:])
+
+
+@kernel
+def begin(episode, out):
+    """Begin an episode in a world that has been set up, and write its first observation."""
+    trip, track = episode.trip, episode.track
+    begin_track(track, trip.state[0].at)
+    write_observation(episode.terrain, trip, track, episode.terms, episode.task[0].goal, np.float32(1), out)
+
+
+@kernel
+def step(episode, d, out):
+    """Make one step and write the next observation.
+
+    Returns:
+        The reward, the bits of ``make_move``, expansions and scans of the move, and the moves out of the new cell.
+    """
+    truth, terrain, trip = episode.truth, episode.terrain, episode.trip
+    track, terms, task = episode.track, episode.terms, episode.task[0]
+    expansions, scans, t = trip.meter[0].expansions, trip.meter[0].scans, task.goal
+    reward, flags, left = step_path(truth, terrain, trip, track, terms, t, d, task.unit)
+    write_observation(terrain, trip, track, terms, t, left, out)
+    return reward, flags, expansions, scans, terrain.mask[trip.state[0].at]

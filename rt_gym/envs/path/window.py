@@ -1,0 +1,148 @@
+"""The window of an observation: what is blocked, and in fog what is unknown, in the square around the agent.
+
+A map that does not change is kept as a bitmap of bits, one per cell, with a margin that window and sight do not pass.
+Sixteen bits are turned into sixteen floats at once. A bitmap is so small that thousands of episodes that
+stand anywhere find it in the cache; with a byte or a float per cell they would wait for memory most of the time. In fog
+an episode has a second bitmap of what it has seen.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.intrinsics import write_bits, write_some_bits
+from rt_gym.jit import kernel
+
+FARTHEST = 28  # what is in sight in one row must fit into a word of 64 bits, wherever in a byte it begins
+
+
+class Bitmaps(NamedTuple):
+    """The bitmaps of one episode; no bits where the episode has a map of its own.
+
+    Attributes:
+        blocked: the bits of all maps.
+        begin: the byte where those of this episode's map begin.
+        seen: the bits of what the episode has seen; none where the whole map is known.
+        margin: how many cells there are around the map.
+        vision: how far the agent sees, up to ``FARTHEST``; 0 where there is no fog.
+    """
+
+    blocked: NDArray[np.uint8]
+    begin: int
+    seen: NDArray[np.uint8]
+    margin: int
+    vision: int
+
+
+def make_bitmap(inside: NDArray[np.bool_], margin: int) -> NDArray[np.uint8]:
+    """Return an H x W array as bits with a margin of ones, and spare bytes, so that four can be read anywhere."""
+    padded = np.pad(inside, margin, constant_values=True)
+    return np.pad(np.packbits(padded, axis=1, bitorder="little").ravel(), (0, 4))
+
+
+@kernel(inline=True)
+def write_window(terrain, bitmaps, x, y, radius, planes, out):
+    """Write what is blocked, and with two planes what is unknown, in the square around; outside is blocked."""
+    if bitmaps.blocked.size == 0:
+        write_cells(terrain, x, y, radius, planes, out)
+        return
+    left, top = x + bitmaps.margin - radius, y + bitmaps.margin - radius
+    byte, row = byte_at(terrain, bitmaps, left, top), np.uint64(row_bytes(terrain, bitmaps))
+    begin, side, shift = np.uint64(bitmaps.begin), np.uint64(2 * radius + 1), np.uint64(left & 7)
+    if planes == 2:
+        look_around(terrain, bitmaps, x, y)
+    # Strips of sixteen columns, the last first: what it writes beyond the end of a row is put right by the first.
+    for strip in range((side + np.uint64(15)) >> np.uint64(4)):
+        j = (((side - np.uint64(1)) >> np.uint64(4)) - strip) << np.uint64(4)
+        at = byte + (j >> np.uint64(3))
+        if planes == 2:
+            write_two(bitmaps.blocked, begin + at, bitmaps.seen, at, row, shift, side, j, out)
+        else:
+            write_one(bitmaps.blocked, begin + at, row, shift, side, j, out)
+
+
+@kernel(inline=True)
+def write_one(blocked, byte, row, shift, side, k, out):
+    """Write sixteen columns of what is blocked, from ``out[k]`` on, next to which are ``side`` more per row."""
+    end = side * side
+    while k + np.uint64(16) <= end:
+        write_bits(bits_from(blocked, byte, shift), out, k)
+        k += side
+        byte += row
+    while k < end:
+        write_some_bits(bits_from(blocked, byte, shift), out, k, end)
+        k += side
+        byte += row
+
+
+@kernel(inline=True)
+def write_two(blocked, byte, seen, seen_byte, row, shift, side, k, out):
+    """Write sixteen columns of what is known to be blocked, and in the second plane of what is unknown."""
+    end = side * side
+    while k + np.uint64(16) <= end:
+        known = bits_from(seen, seen_byte, shift)
+        write_bits(bits_from(blocked, byte, shift) & known, out, k)
+        write_bits(~known, out, end + k)
+        k += side
+        byte += row
+        seen_byte += row
+    while k < end:
+        known = bits_from(seen, seen_byte, shift)
+        write_some_bits(bits_from(blocked, byte, shift) & known, out, k, end)
+        write_some_bits(~known, out, end + k, end + end)
+        k += side
+        byte += row
+        seen_byte += row
+
+
+@kernel
+def write_cells(terrain, x, y, radius, planes, out):
+    """Write a window cell by cell: the way for maps that change and for single environments in fog."""
+    stride = terrain.offset[1]
+    width, height = stride - 2, terrain.free.size // stride - 2
+    k = 0
+    for plane in range(planes):
+        for dy in range(-radius, radius + 1):
+            for dx in range(-radius, radius + 1):
+                if 0 <= x + dx < width and 0 <= y + dy < height:
+                    cell = (y + dy + 1) * stride + x + dx + 1
+                    seen = np.float32(terrain.known[cell])
+                    wall = seen * np.float32(1 - terrain.free[cell])
+                    out[k] = wall if plane == 0 else np.float32(1) - seen
+                else:
+                    out[k] = np.float32(1 - plane)
+                k += 1
+
+
+@kernel(inline=True)
+def bits_from(bits, byte, shift):
+    """Return at least sixteen bits, from a bit of a byte on: the compiler reads the four bytes at once."""
+    low = np.uint64(bits[byte]) | np.uint64(bits[byte + np.uint64(1)]) << np.uint64(8)
+    high = np.uint64(bits[byte + np.uint64(2)]) | np.uint64(bits[byte + np.uint64(3)]) << np.uint64(8)
+    return (low | high << np.uint64(16)) >> shift
+
+
+@kernel(inline=True)
+def row_bytes(terrain, bitmaps):
+    """Return how many bytes a row of the bitmaps has, margins included."""
+    return (terrain.offset[1] - 2 + 2 * bitmaps.margin + 7) >> 3
+
+
+@kernel(inline=True)
+def byte_at(terrain, bitmaps, column, row):
+    """Return which byte of a bitmap, margins included, has the bit at ``(column, row)``: bit ``column & 7`` of it."""
+    return np.uint64(row * row_bytes(terrain, bitmaps) + (column >> 3))
+
+
+@kernel(inline=True)
+def look_around(terrain, bitmaps, x, y):
+    """Mark on the bitmap what is in sight from ``(x, y)``, as ``rt_gym.belief.sense`` does on a map of bytes."""
+    vision = bitmaps.vision
+    for dy in range(-vision, vision + 1):
+        reach = vision if terrain.rule[0].connectivity == 8 else vision - abs(dy)
+        left = x + bitmaps.margin - reach
+        byte, count = byte_at(terrain, bitmaps, left, y + bitmaps.margin + dy), np.uint64(2 * reach + 1)
+        word = ((np.uint64(1) << count) - np.uint64(1)) << np.uint64(left & 7)
+        for k in range((count + np.uint64(14)) >> np.uint64(3)):
+            bitmaps.seen[byte + k] |= np.uint8(word >> (k << np.uint64(3)) & np.uint64(255))
