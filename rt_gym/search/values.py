@@ -130,7 +130,7 @@ def forget_values(learned):
 
 
 @kernel(inline=True)
-def home_of(mask, cell):
+def first_place(mask, cell):
     """Return the first place where a cell may stand.
 
     Four neighbours in a row have four places in a row: a lookahead then reads half as many cache lines of the table.
@@ -143,7 +143,7 @@ def home_of(mask, cell):
 def place_of(learned, cell):
     """Return where the cell stands, or the empty place where it would."""
     mask = learned.state[0].places - 1
-    k = home_of(mask, cell)
+    k = first_place(mask, cell)
     while learned.cells[k] != EMPTY and learned.cells[k] != cell:
         k = (k + 1) & mask
     return k
@@ -191,7 +191,7 @@ def hashed_values(learned, terrain, cells, begin, end, t, out):
     for w in range(begin, end):
         cell = np.int64(cells[w])
         entry = entry_of(learned, cell, t)
-        k = home_of(mask, entry)
+        k = first_place(mask, entry)
         while learned.cells[k] != EMPTY and learned.cells[k] != entry:
             k = (k + 1) & mask
         row = np.int64((cell + 0.5) * inverse)

@@ -1,28 +1,29 @@
-"""The state of a batch of depth-control episodes, and its kernels.
+"""Batches of RTDepth-v0, RTDepthGoal-v0 and RTDeepen-v0: their state, and one step of many.
 
-The episodes share known maps. Each has its own table of learned values, which is small while it is fresh, and where the
-search goes on over several steps its own states; the only array of a search that is as large as a map, ``Space.seat``,
-belongs to the thread. When an episode goes on, its states are seated there again.
+The episodes share known maps. Each has its own table of learned values, which is small while it is fresh. A lookahead
+that ends with the step belongs to the thread. Where the search goes on layer by layer, every episode keeps its states,
+and the thread has only what is as large as a map, ``Space.seat``, and the list of slots: when an episode goes on, its
+states are seated there again.
+
+Thousands of episodes that stand anywhere find little of what they need in the cache, and a search that follows its
+frontier waits for one line after the other. So what the next episode's search will read is asked for beforehand.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rt_gym.envs.depth_episode import DEEPEN, LAYERED, Mind, asked, begin_control, step_control, write_row
-from rt_gym.envs.guide import Guides, guide_of
-from rt_gym.envs.prefetch import prefetch_ball
-from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
 
-from rt_gym.features.decision import Situation
-from rt_gym.features.history import Track
-from rt_gym.jit import kernel
-from rt_gym.meter import UNLIMITED, Budget
-from rt_gym.search.deepening import Ladder
-from rt_gym.search.space import Space, forget
-from rt_gym.search.values import entry_of, table_of
-from rt_gym.trip import Trip
-from rt_gym.world import Truth
+from rt_gym.envs.batch import NEXT_STEP, Maps, Problems, choose, close_step, map_of
+from rt_gym.envs.depth.deepen import DEEPEN, Deepening, begin_deepening, step_layer, write_layered
+from rt_gym.envs.depth.episode import Control, ControlTerms, asked, begin_control, step_decision, write_inputs
+from rt_gym.envs.depth.subgoals import subgoals_of
+from rt_gym.intrinsics import prefetch
+from rt_gym.jit import kernel, merge, row
+from rt_gym.search.space import forget
+from rt_gym.search.values import entry_of, first_place
+from rt_gym.trip import Trip, make_trip, restart_trip
+from rt_gym.world import SCHEDULE, Truth
 
 
 class DepthEpisodes(NamedTuple):
@@ -30,151 +31,232 @@ class DepthEpisodes(NamedTuple):
 
     Attributes:
         problem, random, over: the problem, the state of the generator, and whether the episode has ended.
-        trips: their records, without path and log.
-        minds: the rest; see ``Mind``.
-        guides: their subgoals.
-        stamps: int64 per thread, the last stamp in its ``Space.seat``.
-        meter: int64, the meter before the first move.
+        trip: their records, without path and log.
+        control: a ``Control`` or a ``Deepening``; None where the part belongs to the thread.
     """
 
     problem: NDArray[np.int64]
     random: NDArray[np.uint64]
     over: NDArray[np.bool_]
-    trips: Trip
-    minds: Mind
-    guides: Guides
-    stamps: NDArray[np.int64]
-    meter: NDArray[np.int64]
+    trip: Trip
+    control: Control | Deepening
 
 
-# Rows of what a step reports beside the results.
-FLAGS, DEPTHS, EXPANDED, SCANNED = range(4)
+class DepthBatch(NamedTuple):
+    """All that a step of the batch works on.
+
+    Attributes:
+        maps, problems: shared by all episodes.
+        truth: of maps to which nothing happens.
+        meter: METER[1], as it is before the first move.
+        episodes: their state.
+        thread: the parts of a ``Control`` or a ``Deepening`` that belong to the thread.
+        stamp: int64[1], the last stamp in the thread's ``Space.seat``.
+        terms: the settings.
+        mode: NEXT_STEP, SAME_STEP or DISABLED.
+    """
+
+    maps: Maps
+    problems: Problems
+    truth: Truth
+    meter: NDArray[np.record]
+    episodes: DepthEpisodes
+    thread: Control | Deepening
+    stamp: NDArray[np.int64]
+    terms: ControlTerms
+    mode: int
 
 
-@kernel(inline=True)
-def trip_of(trips, i):
-    """Return the record of episode ``i``."""
-    return Trip(trips.meter[i], trips.tally[i], trips.plan[i], trips.path, trips.log, trips.changed, trips.clock)
+class StepInfo(NamedTuple):
+    """What a step tells beside its results, one entry per episode."""
+
+    flags: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    expansions: NDArray[np.int64]
+    scans: NDArray[np.int64]
 
 
-@kernel(inline=True)
-def mind_of(minds, layered, lane, i):
-    """Return the mind of episode ``i`` in a thread; unless the search goes on layer by layer, its states are shared."""
-    learned, space, ladder, situation = minds.learned, minds.space, minds.ladder, minds.situation
-    track, k = situation.track, i if layered else lane
-    return Mind(
-        table_of(
-            learned.cells[i], learned.values[i], learned.old_cells[lane], learned.old_values[lane], learned.state[i]
-        ),
-        Space(
-            space.seat[lane], space.cell[k], space.g[k], space.h[k], space.f[k], space.minus_g, space.parent[k],
-            space.via[k], space.role[k], space.behind[k], space.item[lane], space.at, space.rank, space.random,
-            space.state[k],
-        ),
-        Ladder(ladder.action[i], ladder.value[i], ladder.work[i], ladder.state[i]),
-        Situation(Track(track.cells[i], track.raised[i], track.state[i]), situation.facts[i], situation.marks[i]),
-        minds.inputs[i],
-        minds.bill[i],
-        minds.aim[i],
-    )  # fmt: skip
+def make_step_info(count: int) -> StepInfo:
+    """Return fresh arrays for ``count`` episodes."""
+    return StepInfo(*(np.empty(count, np.int64) for _ in StepInfo._fields))
 
 
-@kernel(inline=True)
-def seat_again(space):
-    """Go on with a search after others have used ``space.seat``."""
-    size, closed, best = space.state[0].slots, space.state[0].closed, space.state[0].best
-    base = forget(space)
-    for u in range(size):
-        space.seat[space.cell[u]] = base + u
-    space.state[0].slots, space.state[0].closed, space.state[0].best = size, closed, best
-
-
-@kernel(inline=True)
-def ask_for(maps, problems, episodes, terms, lane, i, action):
-    """Have what the search of episode ``i`` will read fetched while another episode is at work."""
-    p, mind = episodes.problem[i], mind_of(episodes.minds, False, lane, i)
-    terrain, s = cut_out(maps, problems.map[p]), episodes.trips.meter[i, AT]
-    depth, goal = asked(mind, terms, problems.goal[p], action)
-    entry = entry_of(mind.learned, s, goal)
-    prefetch_ball(terrain.mask, mind.space.seat, mind.learned, terrain.offset[1], s, entry, depth)
-
-
-@kernel
-def start(maps, problems, episodes, terms, lane, i, out):
-    """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
-    p = choose(problems, episodes, i)
-    trip, mind = trip_of(episodes.trips, i), mind_of(episodes.minds, terms.size[LAYERED] != 0, lane, i)
-    for k in range(trip.meter.size):
-        trip.meter[k] = episodes.meter[k]
-    trip.state[0].at = problems.start[p]
-    trip.tally[:] = 0
-    mind.space.state[0].stamp = episodes.stamps[lane]
-    terrain, guide = cut_out(maps, problems.map[p]), guide_of(episodes.guides, p)
-    begin_control(terrain, trip, mind, guide, terms, problems.goal[p], out[i])
-    episodes.stamps[lane] = mind.space.state[0].stamp
-
-
-@kernel
-def start_all(maps, problems, episodes, terms, chosen, out):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
-    lane = np.int64(0)
-    for i in range(chosen.size):
-        if chosen[i]:
-            start(maps, problems, episodes, terms, lane, i, out)
-        else:
-            write_row(mind_of(episodes.minds, terms.size[LAYERED] != 0, lane, i), terms, out[i])
-
-
-@kernel
-def step_range(maps, problems, episodes, terms, truth, results, report, actions, mode, lane, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1`` in a thread; ``report`` has the rows named above."""
-    out, layered = results.observation, terms.size[LAYERED] != 0
-    for i in range(begin, end):
-        if i + 1 < end and not layered:
-            ask_for(maps, problems, episodes, terms, lane, i + 1, actions[i + 1])
-        reward, flags, depth, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-        if mode == NEXT_STEP and episodes.over[i]:
-            start(maps, problems, episodes, terms, lane, i, out)
-        else:
-            p = episodes.problem[i]
-            trip, mind = trip_of(episodes.trips, i), mind_of(episodes.minds, layered, lane, i)
-            mind.space.state[0].stamp = episodes.stamps[lane]
-            if layered and actions[i] == DEEPEN:
-                seat_again(mind.space)
-            reward, flags, depth, expansions, scans = step_control(
-                truth, cut_out(maps, problems.map[p]), trip, mind, guide_of(episodes.guides, p),
-                terms, problems.goal[p], actions[i], problems.unit[p], out[i],
-            )  # fmt: skip
-            episodes.stamps[lane] = mind.space.state[0].stamp
-        report[FLAGS, i], report[DEPTHS, i], report[EXPANDED, i], report[SCANNED, i] = flags, depth, expansions, scans
-        if close_step(results, episodes.over, mode, i, reward, flags):
-            start(maps, problems, episodes, terms, lane, i, out)
-
-
-def make_trips(count: int) -> Trip:
-    """Return the records of so many episodes, each with room for a plan of one move."""
-    none = np.empty(0, np.int32)
-    return Trip(
-        meter=np.zeros((count, AT + 1), np.int64),
-        tally=np.zeros((count, OVERRUNS + 1), np.int64),
-        plan=np.zeros((count, 1), np.uint8),
-        path=none,
-        log=none,
-        changed=none,
-        clock=np.empty(0, np.int64),
+def make_depth_episodes(count: int, control: Control | Deepening) -> DepthEpisodes:
+    """Return room for ``count`` episodes, whose own parts of the control are given."""
+    return DepthEpisodes(
+        problem=np.zeros(count, np.int64),
+        random=np.zeros(count, np.uint64),
+        over=np.zeros(count, np.bool_),
+        trip=make_trip(1, rows=(count,)),
+        control=control,
     )
-
-
-def first_meter(budget: Budget) -> NDArray[np.int64]:
-    """Return the meter of an episode before its first move."""
-    meter = np.zeros(AT + 1, np.int64)
-    meter[COUNT] = budget.count == "scans"
-    meter[LIMIT] = UNLIMITED if budget.limit is None else budget.limit
-    meter[IDLE] = budget.on_overrun == "idle"
-    return meter
 
 
 def known_truth() -> Truth:
     """Return the truth about maps that are known and do not change: nothing happens to them."""
     none: Any = np.empty(0, np.uint8)
-    return Truth(none, np.empty(0, np.int64), np.empty(0, np.int32), none, np.zeros(3, np.int64))
+    return Truth(none, np.empty(0, np.int64), np.empty(0, np.int32), none, np.zeros(1, SCHEDULE))
+
+
+@kernel(inline=True)
+def seat_again(space):
+    """Go on with a search after others have used ``space.seat``."""
+    state = space.state[0]
+    slots, closed, best = state.slots, state.closed, state.best
+    base = forget(space)
+    for u in range(slots):
+        space.seat[space.cell[u]] = base + u
+    state.slots, state.closed, state.best = slots, closed, best
+
+
+@kernel
+def prefetch_ball(mask, seat, learned, stride, s, entry, depth):
+    """Ask for what a lookahead from ``s`` will read: the moves, the seats and the values of its cells.
+
+    ``entry`` is that of ``s`` in the table of values; those of other cells are as far from it as the cells are.
+    """
+    last = learned.state[0].places - 1
+    for dy in range(-depth, depth + 1):
+        first = s + dy * stride - depth
+        prefetch(mask, first)
+        prefetch(mask, first + 2 * depth)
+        for k in range(0, 2 * depth + 8, 8):
+            prefetch(seat, first + k)
+        for k in range(0, 2 * depth + 4, 4):
+            place = first_place(last, entry - s + first + k)
+            prefetch(learned.cells, place)
+            prefetch(learned.values, place)
+
+
+@kernel(inline=True)
+def ask_for(batch, i, action):
+    """Have what the search of episode ``i`` will read fetched while another episode is at work."""
+    episodes, problems = batch.episodes, batch.problems
+    p, control = episodes.problem[i], merge(row(episodes.control, i), batch.thread)
+    terrain, s = map_of(batch.maps, problems.map[p]), episodes.trip.state[i, 0].at
+    depth, goal = asked(control, batch.terms, problems.goal[p], action)
+    entry = entry_of(control.learned, s, goal)
+    prefetch_ball(terrain.mask, control.space.seat, control.learned, terrain.offset[1], s, entry, depth)
+
+
+@kernel(inline=True)
+def choose_problem(batch, i):
+    """Put episode ``i`` to the start of a random problem of the pool and return its number."""
+    p = choose(batch.problems, batch.episodes, i)
+    restart_trip(row(batch.episodes.trip, i), batch.meter, batch.problems.start[p])
+    return p
+
+
+@kernel(inline=True)
+def enter_step(info, i, flags, depth, expansions, scans):
+    """Enter what a step tells of episode ``i`` beside its results."""
+    info.flags[i], info.depth[i], info.expansions[i], info.scans[i] = flags, depth, expansions, scans
+
+
+# Decisions: RTDepth-v0, and RTDepthGoal-v0, where ``tables`` holds the subgoals; it is None otherwise.
+
+
+@kernel(inline=True)
+def subgoals_for(tables, p):
+    """Return the subgoals of problem ``p``, None where there are none."""
+    if tables is None:
+        return None
+    return subgoals_of(tables, p)
+
+
+@kernel
+def start_decisions(batch, tables, i, out):
+    """Begin a new episode ``i`` and write its first observation."""
+    p, episodes, problems = choose_problem(batch, i), batch.episodes, batch.problems
+    control, terrain = merge(row(episodes.control, i), batch.thread), map_of(batch.maps, problems.map[p])
+    subgoals, goal = subgoals_for(tables, p), problems.goal[p]
+    begin_control(terrain, row(episodes.trip, i), control, subgoals, batch.terms, goal)
+    write_inputs(control, out[i])
+
+
+@kernel
+def start_all_decisions(handle, chosen, out):
+    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    batch, tables = handle.batch, handle.tables
+    for i in range(chosen.size):
+        if chosen[i]:
+            start_decisions(batch, tables, i, out)
+        else:
+            write_inputs(row(batch.episodes.control, i), out[i])
+
+
+@kernel
+def step_decisions(handle, actions, results, info, begin, end):
+    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    batch, tables, out = handle.batch, handle.tables, results.observation
+    episodes, problems = batch.episodes, batch.problems
+    for i in range(begin, end):
+        if i + 1 < end:
+            ask_for(batch, i + 1, actions[i + 1])
+        reward, flags, depth, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+        if batch.mode == NEXT_STEP and episodes.over[i]:
+            start_decisions(batch, tables, i, out)
+        else:
+            p, control = episodes.problem[i], merge(row(episodes.control, i), batch.thread)
+            reward, flags, depth, expansions, scans = step_decision(
+                batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), control,
+                subgoals_for(tables, p), batch.terms, problems.goal[p], actions[i], problems.unit[p], out[i],
+            )  # fmt: skip
+        enter_step(info, i, flags, depth, expansions, scans)
+        if close_step(results, episodes.over, batch.mode, i, reward, flags):
+            start_decisions(batch, tables, i, out)
+
+
+# Layers: RTDeepen-v0
+
+
+@kernel(inline=True)
+def deepening_of(batch, i):
+    """Return the state of episode ``i``; its search goes on with the thread's stamp, or begins with the next one."""
+    deepening = merge(row(batch.episodes.control, i), batch.thread)
+    deepening.control.space.state[0].stamp = batch.stamp[0]
+    return deepening
+
+
+@kernel
+def start_layers(batch, i, out):
+    """Begin a new episode ``i`` and write its first observation."""
+    p, episodes, problems = choose_problem(batch, i), batch.episodes, batch.problems
+    deepening, terrain = deepening_of(batch, i), map_of(batch.maps, problems.map[p])
+    begin_deepening(terrain, row(episodes.trip, i), deepening, batch.terms, problems.goal[p], out[i])
+    batch.stamp[0] = deepening.control.space.state[0].stamp
+
+
+@kernel
+def start_all_layers(handle, chosen, out):
+    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    batch = handle.batch
+    for i in range(chosen.size):
+        if chosen[i]:
+            start_layers(batch, i, out)
+        else:
+            write_layered(row(batch.episodes.control, i), out[i])
+
+
+@kernel
+def step_layers(handle, actions, results, info, begin, end):
+    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    batch, out = handle.batch, results.observation
+    episodes, problems = batch.episodes, batch.problems
+    for i in range(begin, end):
+        reward, flags, depth, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+        if batch.mode == NEXT_STEP and episodes.over[i]:
+            start_layers(batch, i, out)
+        else:
+            p, deepening = episodes.problem[i], deepening_of(batch, i)
+            space = deepening.control.space
+            if actions[i] == DEEPEN:
+                seat_again(space)
+            reward, flags, depth, expansions, scans = step_layer(
+                batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), deepening, batch.terms,
+                problems.goal[p], actions[i], problems.unit[p], out[i],
+            )  # fmt: skip
+            batch.stamp[0] = space.state[0].stamp
+        enter_step(info, i, flags, depth, expansions, scans)
+        if close_step(results, episodes.over, batch.mode, i, reward, flags):
+            start_layers(batch, i, out)

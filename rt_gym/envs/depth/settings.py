@@ -1,7 +1,7 @@
 """The arguments of the environments in which the depth of the lookahead, and perhaps its goal, is controlled."""
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.abstraction.routes import subgoals_towards
-from rt_gym.envs.guide import NO_GUIDE, SUBGOAL, Guide
-from rt_gym.envs.move import Terms
-from rt_gym.envs.settings import Settings, one_of
+from rt_gym.envs.depth.episode import ControlTerms
+from rt_gym.envs.depth.subgoals import Subgoals
+from rt_gym.envs.settings import LARGEST, Settings, one_of
 from rt_gym.errors import whole
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.history import FEATURES
+from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
+from rt_gym.search.values import GoalValues, Learned
 
 MAX_DEPTH = 100
-LARGEST = 22.0  # the logarithm of what a billion moves can cost is below this
 
 # The named parts of an observation and the feature with which each begins.
 GROUPS = {
@@ -36,23 +37,23 @@ class DepthSettings(Settings):
 
     Args:
         d_max: the largest depth of a lookahead.
-        features: ``"rich"``, those of ``rt_gym.situation``, or ``"paper"``, the four of ``rt_gym.features``.
-        settings: those of every environment.
+        features: ``"rich"``, those of ``rt_gym.features.decision``, or ``"paper"``, the four of
+            ``rt_gym.features.history``.
     """
 
-    layered: ClassVar[bool] = False
-    guided: ClassVar[bool] = False
+    more: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the named parts of an observation beyond the situation
+    table: type[Learned] | type[GoalValues] = Learned  # where the learned values are kept
 
     def __init__(self, d_max: int = 16, features: str = "rich", **settings: Any) -> None:
         self.d_max = whole("d_max", d_max, 1, MAX_DEPTH)
         self.rich = one_of("features", features, "rich", "paper") == "rich"
         super().__init__(**settings)
-        self.actions = 2 if self.layered else self.d_max
+        self.actions = self.d_max
 
     @property
     def inputs(self) -> int:
         """How many features say where the agent stands."""
-        return len(SITUATION if self.rich else FEATURES) + (len(SUBGOAL) if self.guided else 0)
+        return len(SITUATION if self.rich else FEATURES)
 
     @cached_property
     def parts(self) -> dict[str, slice]:
@@ -61,12 +62,11 @@ class DepthSettings(Settings):
         parts = dict(zip(GROUPS, map(slice, begins, begins[1:]), strict=True))
         if not self.rich:
             parts = {"history": parts["history"]}
-        more = {"layers": LAYERS} if self.layered else {"subgoal": SUBGOAL} if self.guided else {}
         end = len(SITUATION if self.rich else FEATURES)
-        return parts | {name: slice(end, end + len(features)) for name, features in more.items()}
+        return parts | {name: slice(end, end + len(features)) for name, features in self.more}
 
     @property
-    def room(self) -> int:
+    def states(self) -> int:
         """How many states a lookahead can have."""
         return min((2 * self.d_max + 1) ** 2, self.cells)
 
@@ -75,25 +75,24 @@ class DepthSettings(Settings):
         """How many cells, border included, the largest map can have."""
         return (self.side + 2) ** 2
 
-    def guide(self, problem: Problem) -> Guide:
-        """Return the subgoals on the way to a problem's goal; here there are none."""
-        return NO_GUIDE
-
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the least and the largest that an observation can hold."""
         high = np.full(self.size, LARGEST, np.float32)
         return -high, high
 
-    def terms(self) -> Terms:
+    def terms(self) -> ControlTerms:
         """Return the settings as kernels take them."""
-        size = np.array([self.max_moves, self.rich, self.layered, self.d_max], np.int64)
-        return Terms(size=size, scale=np.empty(0), reward=self.prices())
+        return ControlTerms(self.rules(), int(self.rich), self.d_max)
 
 
 class DeepenSettings(DepthSettings):
     """What an environment with one layer per step is made of; an action is to act or to deepen."""
 
-    layered = True
+    more = (("layers", LAYERS),)
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.actions = 2
 
 
 class DepthGoalSettings(DepthSettings):
@@ -106,21 +105,26 @@ class DepthGoalSettings(DepthSettings):
     Args:
         level: how coarse the regions are.
         abstraction: their kind, ``"clique"`` or ``"tiles"``.
-        settings: those of an environment with one decision per step.
     """
 
-    guided = True
+    more = (("subgoal", SUBGOAL),)
+    table = GoalValues
 
     def __init__(self, level: int = 4, abstraction: str = "clique", **settings: Any) -> None:
         self.level = whole("level", level, 0, MAX_LEVEL)
         self.abstraction = one_of("abstraction", abstraction, *KINDS)
         super().__init__(**settings)
         self.actions = 2 * self.d_max  # as kernels take them: depths towards the goal, then towards the subgoal
-        self._lands: dict[tuple[Grid, bool], tuple[Grid, Abstraction, NDArray[np.int32]]] = {}
-        self._guides: dict[tuple[Grid, bool, int], Guide] = {}
+        self._regions: dict[tuple[Grid, bool], tuple[Grid, Abstraction, NDArray[np.int32]]] = {}
+        self._subgoals: dict[tuple[Grid, bool, int], Subgoals] = {}
         for problem in self.pool:
-            self._lands[problem.grid, problem.vision is not None] = self._land(problem)
-            self._guides[self._key(problem)] = self.guide(problem)
+            self._regions[problem.grid, problem.vision is not None] = self._regions_of(problem)
+            self._subgoals[self._key(problem)] = self.subgoals(problem)
+
+    @property
+    def inputs(self) -> int:
+        """How many features say where the agent stands, and what the next subgoal is."""
+        return super().inputs + len(SUBGOAL)
 
     def action_space(self) -> spaces.MultiDiscrete:  # type: ignore[override]
         """Return the space of actions."""
@@ -133,27 +137,31 @@ class DepthGoalSettings(DepthSettings):
         masks[..., -1] = ahead
         return masks
 
-    def guide(self, problem: Problem) -> Guide:
+    def subgoals(self, problem: Problem) -> Subgoals:
         """Return the subgoals on the way to a problem's goal, prepared unless the problem is not in the pool."""
-        ready = self._guides.get(key := self._key(problem))
+        ready = self._subgoals.get(key := self._key(problem))
         if ready is not None:
             return ready
-        grid, abstraction, region = self._land(problem)
-        return Guide(region, subgoals_towards(grid, abstraction, key[-1]))
+        grid, abstraction, region = self._regions_of(problem)
+        return Subgoals(region, subgoals_towards(grid, abstraction, key[-1]))
 
     def colours(self, problem: Problem) -> NDArray[np.int32]:
         """Return a number for every cell that tells its region from those beside it, -1 outside of all."""
-        _, abstraction, region = self._land(problem)
+        _, abstraction, region = self._regions_of(problem)
         return np.append(abstraction.colours, np.int32(-1))[region]
 
     def _key(self, problem: Problem) -> tuple[Grid, bool, int]:
-        """Return what problems have in common that share a guide: the map, whether there is fog, the goal's region."""
-        return problem.grid, problem.vision is not None, int(self._land(problem)[2][problem.grid.cell(problem.goal)])
+        """Return what problems have in common that share their subgoals: the map, whether there is fog, the goal's region."""
+        return (
+            problem.grid,
+            problem.vision is not None,
+            int(self._regions_of(problem)[2][problem.grid.cell(problem.goal)]),
+        )
 
-    def _land(self, problem: Problem) -> tuple[Grid, Abstraction, NDArray[np.int32]]:
+    def _regions_of(self, problem: Problem) -> tuple[Grid, Abstraction, NDArray[np.int32]]:
         """Return a problem's map as it is believed at first, its regions, and the region of every cell to write to."""
         grid, fog = problem.grid, problem.vision is not None
-        ready = self._lands.get((grid, fog))
+        ready = self._regions.get((grid, fog))
         if ready is not None:
             return ready
         believed = grid.replace(passable=np.ones_like(grid.passable)) if fog else grid
