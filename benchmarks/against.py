@@ -35,7 +35,7 @@ from rt_gym.maps.generate import generate
 
 Call = Callable[[], Any]
 
-PROCESSES = 3  # of each checkout
+PROCESSES = 5  # of each checkout
 SECONDS = 0.2  # of a turn: calls are repeated or left out until they take about as long
 PARTS = 10  # calls into which steps and resets are divided
 STEPS, BATCHED_STEPS, RESETS = 20_000, 200_000, 500  # those of a batch over all its episodes
@@ -56,12 +56,11 @@ def grid(name: str = TERRAIN) -> Grid:
 
 
 def steps(env_id: str, actions: list[int] | None = None) -> list[Call]:
-    """2,000 steps of one environment, by given actions or at random"""
+    """2,000 steps of one environment, by given actions or at random."""
     env = gym.make(env_id, map=grid())
     env.action_space.seed(0)
     chosen = np.array([env.action_space.sample() for _ in range(STEPS)] if actions is None else actions)
-    parts = np.split(chosen, PARTS)
-    return [partial(drive, env, part.tolist() if part.ndim == 1 else list(part)) for part in parts]
+    return [partial(drive, env, part.tolist() if part.ndim == 1 else list(part)) for part in np.split(chosen, PARTS)]
 
 
 def drive(env: gym.Env[Any, Any], actions: list[Any]) -> None:
@@ -74,14 +73,14 @@ def drive(env: gym.Env[Any, Any], actions: list[Any]) -> None:
 
 
 def resets(env_id: str) -> list[Call]:
-    """50 resets of one environment"""
+    """50 resets of one environment."""
     env = gym.make(env_id, map=grid())
     env.reset(seed=0)
     return [lambda: [env.reset() for _ in range(RESETS // PARTS)]] * PARTS
 
 
 def batch(env_id: str, count: int, action: int | None = None) -> list[Call]:
-    """20,000 steps over all episodes of a batch, by one action or at random"""
+    """20,000 steps over all episodes of a batch, by one action or at random."""
     env = gym.make_vec(env_id, count, vectorization_mode="vector_entry_point", map=grid())
     env.reset(seed=0)
     stored = np.empty(env.observation_space.shape, np.float32)
@@ -96,21 +95,20 @@ def batch(env_id: str, count: int, action: int | None = None) -> list[Call]:
 
 
 def runs(agent_id: str, fog: bool = False, **settings: Any) -> list[Call]:
-    """A whole run of a kept agent"""
+    """A whole run of a kept agent."""
     place = grid().replace(connectivity=4, cost="unit") if fog else grid()
-    problems = sample_problems(place, 10, low=100.0, vision=1 if fog else None)
     whole = partial(agents.run, agents.make(agent_id, **settings), clock=False, max_moves=MAX_MOVES, seed=0)
-    return [partial(whole, problem) for problem in problems]
+    return [partial(whole, problem) for problem in sample_problems(place, 10, low=100.0, vision=1 if fog else None)]
 
 
 def short_runs(agent_id: str, place: str, kept: bool = False) -> list[Call]:
-    """A short run, by the id or with a kept agent"""
+    """A short run, by the id or with a kept agent."""
     agent = agents.make(agent_id) if kept else agent_id
     return [partial(agents.run, agent, problem) for problem in sample_problems(grid(place), 10, high=40.0)]
 
 
 def acts(agent_id: str, **settings: Any) -> list[Call]:
-    """2,000 moves that are asked for one by one"""
+    """2,000 moves that are asked for one by one."""
     agent = agents.make(agent_id, **settings)
     return [partial(act, agent, problem) for problem in sample_problems(grid(), 10, low=100.0)]
 
@@ -167,10 +165,11 @@ def work(checkout: Path) -> None:
 
 
 def answer(name: str, count: int | None) -> list[float] | str:
-    """Return the CPU seconds of every call, or what went wrong."""
+    """Return the least CPU seconds of every call, or what went wrong."""
     try:
         calls = calls_of(name)
-        return [timeit(call, timer=process_time, number=1) for call in islice(cycle(calls), count or len(calls))]
+        seconds = [timeit(call, timer=process_time, number=1) for call in islice(cycle(calls), count or len(calls))]
+        return [min(seconds[k :: len(calls)]) for k in range(min(len(calls), len(seconds)))]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
@@ -217,10 +216,13 @@ def matches(old: Checkout, new: Checkout, repeats: int, also_cold: bool) -> Iter
         yield title, (name, old.folder.name, FASTER.get(name, AIM), measure)
     for place in (TERRAIN, WIDE):
         measure = partial(contest, repeats, (new, f"astar kept, {place}"), (new, f"astar by id, {place}"))
-        yield "This checkout", (f"astar by id beside a kept agent, {place}", "the kept agent", AIM_BY_ID, measure)
+        yield (
+            "This checkout alone.",
+            (f"astar by id beside a kept agent, {place}", "the kept agent", AIM_BY_ID, measure),
+        )
     for name, arguments in COLD.items() if also_cold else ():
         measure = partial(map, partial(cold, arguments), (old.folder, new.folder))
-        yield "A fresh process, by the clock on the wall", (name, old.folder.name, AIM, measure)
+        yield "A fresh process, by the clock on the wall.", (name, old.folder.name, AIM, measure)
 
 
 def compared(what: str, other: str, aim: float, measure: Callable[[], Any]) -> "Row":

@@ -16,6 +16,7 @@ and without the compiler, a NamedTuple of the same parts takes the handle's plac
 
 import struct
 from collections import namedtuple
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class _HandleAttribute(AttributeTemplate):
 
 
 @lower_getattr_generic(HandleType)
-def _load_part(context: Any, builder: Any, kind: HandleType, address: Any, name: str) -> Any:
+def _load_part(context, builder, kind, address, name):
     block = ir.LiteralStructType([context.get_value_type(part) for _, part in kind.parts])
     number = [part for part, _ in kind.parts].index(name)
     place = builder.bitcast(address, block.as_pointer())
@@ -67,7 +68,7 @@ def _load_part(context: Any, builder: Any, kind: HandleType, address: Any, name:
 
 
 @unbox(HandleType)
-def _unbox_handle(kind: HandleType, handle: Any, c: Any) -> NativeValue:
+def _unbox_handle(kind, handle, c):
     number = c.pyapi.object_getattr_string(handle, "address")
     address = c.pyapi.long_as_voidptr(number)
     c.pyapi.decref(number)
@@ -110,7 +111,14 @@ class KeptHandle:
 
 
 def _remake(parts: dict[str, Any]) -> Any:
-    return Handle(parts) if _PACKED else namedtuple("Parts", parts)(**parts)
+    return Handle(parts) if _PACKED else _parts_type(tuple(parts))(**parts)
+
+
+@cache
+def _parts_type(names: tuple[str, ...]) -> Any:
+    kind: Any = namedtuple("Parts", names)
+    kind.__reduce__ = lambda self: (_remake, (self._asdict(),))  # pickling would look for the class by its name
+    return kind
 
 
 _known: dict[Any, HandleType] = {}

@@ -70,7 +70,7 @@ def _options(inline: bool) -> dict[str, Any]:
     return plain | {name: value for name, value in extra.items() if hasattr(DefaultOptions, name)}
 
 
-def record(**fields: type[int] | type[float]) -> np.dtype[np.record]:
+def record(**fields: type[int] | type[float]) -> np.dtype[Any]:
     """Return the type of a record whose fields kernels and plain Python read and write by name.
 
     One is kept as an array of one entry, ``state = memory.state[0]; state.count += 1``: as an argument, a lone record
@@ -102,6 +102,11 @@ def merge(first: Any, second: Any) -> Any:
     return first
 
 
+def absent(kind: Any) -> Any:
+    """Return a NamedTuple that has None for every part, to be filled by ``_replace`` and ``merge``."""
+    return kind(*[None] * len(kind._fields))
+
+
 def write_fields(values: Any, out: Any, k: int) -> None:
     """Write the fields of a NamedTuple of numbers into ``out``, from entry ``k`` on."""
     for j, value in enumerate(values):
@@ -110,13 +115,13 @@ def write_fields(values: Any, out: Any, k: int) -> None:
 
 @typed(row)
 def _row(arrays, i):
-    makers: dict[str, Any] = {}
+    makers = {}
     return eval(f"lambda arrays, i: {_row_of(arrays, 'arrays', makers)}", makers)
 
 
 @typed(merge)
 def _merge(first, second):
-    makers: dict[str, Any] = {}
+    makers = {}
     return eval(f"lambda first, second: {_merge_of(first, second, ('first', 'second'), makers)}", makers)
 
 
@@ -154,6 +159,6 @@ def _call(kind: Any, makers: dict[str, Any], parts: list[str]) -> str:
 @typed(write_fields)
 def _write_fields(values, out, k):
     lines = [f"    out[k + {j}] = values[{j}]" for j in range(len(values))]
-    scope: dict[str, Any] = {}
+    scope = {}
     exec("\n".join(["def write(values, out, k):", *lines]), scope)
     return scope["write"]

@@ -9,7 +9,7 @@ from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid, Position
 
 if TYPE_CHECKING:
-    from rt_gym.budget import Budget
+    from rt_gym.meter import Budget
     from rt_gym.world import View
 
 

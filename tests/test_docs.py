@@ -8,15 +8,15 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from rt_gym.envs.path_vector import RTPathVectorEnv
 
 import rt_gym
-from rt_gym.envs.depth_settings import DepthGoalSettings, DepthSettings
-from rt_gym.envs.guide import SUBGOAL
-from rt_gym.envs.path import RTPathEnv
-from rt_gym.envs.path_vector import RTPathVectorEnv
-from rt_gym.envs.settings import PathSettings, Settings
+from rt_gym.envs.depth import DepthGoalSettings, DepthSettings
+from rt_gym.envs.path import PathSettings, RTPathEnv
+from rt_gym.envs.settings import Settings
 from rt_gym.envs.think_settings import ThinkSettings
 from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.features.thinking import THOUGHTS
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.grid import Grid, Terrain
-from rt_gym.jit import kernel, merge, row
+from rt_gym.jit import absent, kernel, merge, row
 from rt_gym.search.space import draw
 from rt_gym.world import SCHEDULE, Truth, sight
 
@@ -74,7 +74,7 @@ class Results(NamedTuple):
     truncated: NDArray[np.bool_]
 
 
-_NOTHING: Any = Terrain(*[None] * len(Terrain._fields))  # type: ignore[list-item]
+_NOTHING: Any = absent(Terrain)
 
 
 def concatenate_maps(grids: list[Grid]) -> Maps:

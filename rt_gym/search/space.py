@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.jit import kernel, record
+from rt_gym.jit import absent, kernel, record
 
 NONE = -1
 OPEN = 0  # the role of a state that waits to be expanded; what others there are is up to the search
@@ -59,7 +59,7 @@ class Space(NamedTuple):
     state: NDArray[np.record]
 
 
-NO_SPACE: Any = Space(*[None] * len(Space._fields))  # type: ignore[list-item]
+NO_SPACE: Any = absent(Space)
 
 
 def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = ()) -> Space:

@@ -5,7 +5,7 @@ cell that the table does not hold has its initial heuristic. Tables begin small,
 episodes fit into the cache, and grow within the room that they are given.
 """
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import types
@@ -49,7 +49,7 @@ class GoalValues(NamedTuple):
     state: NDArray[np.record]
 
 
-Table = TypeVar("Table", Learned, GoalValues)
+Table = TypeVar("Table", bound=Learned | GoalValues)
 
 
 def make_table(kind: type[Table], places: int, rows: tuple[int, ...] = ()) -> Table:
@@ -77,7 +77,7 @@ def make_goal_values(places: int = 1 << 16) -> GoalValues:
 def enlarged(table: Table) -> Table:
     """Return the same table, or the same rows of tables, with twice the room."""
     rows, places = table.cells.shape[:-1], table.cells.shape[-1]
-    larger = make_table(type(table), 2 * places, rows)._replace(state=table.state)
+    larger: Any = make_table(type(table), 2 * places, rows)._replace(state=table.state)
     copy_tables(
         table.state.reshape(-1, 1),
         table.cells.reshape(-1, places),
@@ -85,7 +85,7 @@ def enlarged(table: Table) -> Table:
         larger.cells.reshape(-1, 2 * places),
         larger.values.reshape(-1, 2 * places),
     )
-    return larger
+    return cast(Table, larger)
 
 
 @kernel

@@ -377,7 +377,7 @@ class TestSettings:
         for _ in range(2):
             env.reset(seed=0)
             assert path(POCKET, list(steps(env, 1))) == [tuple(cell) for cell in run.path.tolist()]
-        assert env.unwrapped._mind.learned.state[1] > 2 * FRESH
+        assert env.unwrapped.control.learned.state[0].taken > 2 * FRESH
 
     @each_id
     @pytest.mark.parametrize("knowledge", KNOWLEDGE)

@@ -22,7 +22,7 @@ from reference.plain_grid import Position, h0
 from reference.plain_oracle import distances, problems, scatter
 from rt_gym import Budget, Grid, InputError, Problem
 from rt_gym.cost import STRAIGHT
-from rt_gym.envs.depth_settings import DepthGoalSettings
+from rt_gym.envs.depth import DepthGoalSettings
 from rt_gym.maps.generate import generate
 from rt_gym.search.values import FRESH
 
@@ -237,7 +237,7 @@ class TestSubgoals:
             env.reset(options={"problem": guest})
             assert subgoal_of(env) is not None
             assert any(env.step((3, TO_SUBGOAL))[2] for _ in range(40))
-        assert len(env.unwrapped.settings._guides) == len(env.unwrapped.settings._lands) == 1
+        assert len(env.unwrapped.settings._subgoals) == len(env.unwrapped.settings._regions) == 1
 
     def test_the_picture_shows_regions_and_what_was_learned_towards_what_is_pursued(self) -> None:
         env = make(POCKET, render_mode="rgb_array", render_size=(96, 96))
@@ -261,7 +261,7 @@ class TestSubgoals:
             told.decide(1, which)
             env.step((0, which))
             assert rt_gym.view(env).position == told.states[-1]
-        assert env.unwrapped._mind.learned.cells.size > FRESH
+        assert env.unwrapped.control.learned.cells.size > FRESH
 
 
 FIELD = Grid(scatter(np.random.default_rng(1), 12, 11, 0.2), name="field")

@@ -1,7 +1,7 @@
 """The single environments of depth control."""
 
 import operator
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ S = TypeVar("S", bound=DepthSettings)
 class DepthControlEnv(GridEnv[S], Generic[S]):
     """What the single environments of depth control share."""
 
-    settings_type = DepthSettings
+    settings_type: ClassVar[type[DepthSettings]] = DepthSettings
     _begin_kernel: Any
     _step_kernel: Any
 

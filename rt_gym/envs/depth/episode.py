@@ -25,7 +25,7 @@ from rt_gym.features.decision import (
 )
 from rt_gym.features.history import write_history
 from rt_gym.features.subgoal import SUBGOAL, write_subgoal
-from rt_gym.jit import kernel, record
+from rt_gym.jit import absent, kernel, record
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.values import FRESH, GoalValues, Learned, forget_values, is_full, make_table, value_at
@@ -73,7 +73,7 @@ class Control(NamedTuple):
     reported: NDArray[np.record]
 
 
-NO_CONTROL: Any = Control(*[None] * len(Control._fields))  # type: ignore[list-item]
+NO_CONTROL: Any = absent(Control)
 
 
 def make_control(settings: "DepthSettings", space: Space, rows: tuple[int, ...] = ()) -> Control:

@@ -1,6 +1,6 @@
 """The batched environments of depth control: thousands of episodes in one kernel call."""
 
-from typing import Any, Generic
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,14 @@ from rt_gym.envs.step import FULL, LOST, MOVED, OVERRAN
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, quoted
 from rt_gym.handles import handle
+from rt_gym.jit import absent
 from rt_gym.search.space import NO_SPACE, NONE, make_space
 
 
 class DepthControlVectorEnv(GridVectorEnv[S], Generic[S]):
     """What the batched environments of depth control share: known maps, and a budget for every episode."""
 
-    settings_type = DepthSettings
+    settings_type: ClassVar[type[DepthSettings]] = DepthSettings
     _start_kernel: Any = staticmethod(start_all_decisions)
     _step_kernel: Any = staticmethod(step_decisions)
 
@@ -111,7 +112,7 @@ class RTDeepenVectorEnv(DepthControlVectorEnv[DeepenSettings]):
     def _thread_part(self) -> Any:
         space = make_space(self.settings.cells, self.settings.states)
         own: Any = NO_CONTROL._replace(space=NO_SPACE._replace(seat=space.seat, item=space.item))
-        return Deepening(own, None)  # type: ignore[arg-type]
+        return absent(Deepening)._replace(control=own)
 
 
 class RTDepthGoalVectorEnv(DepthControlVectorEnv[DepthGoalSettings]):
