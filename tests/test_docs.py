@@ -15,7 +15,7 @@ from rt_gym.envs.guide import SUBGOAL
 from rt_gym.envs.path import RTPathEnv
 from rt_gym.envs.path_vector import RTPathVectorEnv
 from rt_gym.envs.settings import PathSettings, Settings
-from rt_gym.envs.think_settings import ThinkSettings
+from rt_gym.envs.think import ThinkSettings
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.thinking import THOUGHTS
 

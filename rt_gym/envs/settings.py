@@ -18,6 +18,8 @@ from rt_gym.envs.step import Rules
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.problem import Problem, listed
 
+LARGEST = 22.0  # bound of observations that are logarithms: that of what a billion moves can cost is below it
+
 
 class Settings(ABC):
     """What every environment is made of; subclasses add what is observed and how many actions there are.
