@@ -42,7 +42,8 @@ class Arrays(NamedTuple):
 
     Attributes:
         trip: its record; path, log, clock and the list of changed cells are the thread's.
-        memory: the search and what was learned; ranks, ties and the comparison of first steps are the thread's.
+        memory: the search and what was learned; what is the same in every search (ranks, ties) and the comparison of
+            first steps are the thread's.
     """
 
     trip: Trip
@@ -102,7 +103,7 @@ class StepInfo(NamedTuple):
 
 
 def make_thread_arrays(settings: Settings) -> Arrays:
-    """Return what the episodes of a thread share."""
+    """Return what the episodes of a thread share, None for what each of them has."""
     trip: Any = make_trip(0, changed=_most_changes(settings))
     memory: Any = make_think_memory(_largest(settings), settings.history)
     ties = NO_SPACE._replace(rank=memory.space.rank, random=memory.space.random)
@@ -125,6 +126,7 @@ def make_think_episodes(count: int, settings: Settings, thread: Arrays) -> Think
 
 
 def _largest(settings: Settings) -> int:
+    """Return the number of cells of the largest map."""
     return max(grid.terrain.mask.size for grid in settings.grids)
 
 
