@@ -8,13 +8,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from rt_gym.envs.path_vector import RTPathVectorEnv
 
 import rt_gym
 from rt_gym.envs.depth import DepthGoalSettings, DepthSettings
-from rt_gym.envs.path import PathSettings, RTPathEnv
+from rt_gym.envs.path import PathSettings, RTPathEnv, RTPathVectorEnv
 from rt_gym.envs.settings import Settings
-from rt_gym.envs.think_settings import ThinkSettings
+from rt_gym.envs.think import ThinkSettings
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.features.thinking import THOUGHTS

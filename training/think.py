@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rt_gym import InputError, Problem
 from rt_gym.envs.single import pick, seeded
-from rt_gym.envs.think_episode import ACT, THINK
+from rt_gym.envs.think.episode import ACT, THINK
 from rt_gym.errors import whole
 from rt_gym.features.thinking import THOUGHTS
 from training.compare.stats import Estimate, estimate, resampled_sums

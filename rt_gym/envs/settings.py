@@ -18,7 +18,7 @@ from rt_gym.envs.step import Rules
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.problem import Problem, listed
 
-LARGEST = 22.0  # what an observation in logarithms can hold: that of what a billion moves can cost is below this
+LARGEST = 22.0  # bound of observations that are logarithms: that of what a billion moves can cost is below it
 
 
 class Settings(ABC):

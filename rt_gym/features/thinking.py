@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import INF, STRAIGHT
-from rt_gym.features.history import FEATURES, Track, write_history
+from rt_gym.features.history import FEATURES, Track, make_track, write_history
 from rt_gym.grid import h0
 from rt_gym.jit import kernel, record, write_fields
 from rt_gym.search.heap import Heap
 from rt_gym.search.local import Local, nth_closed
-from rt_gym.search.space import NONE, Space
+from rt_gym.search.space import NONE, Space, make_space
 
 
 class Search(NamedTuple):
@@ -56,8 +56,8 @@ GROUPS = {"history": FEATURES[0], "search": "slices", "path": "committed", "trai
 PROGRESS = record(searching=int, found=int, slices=int, thought=int, best_before=int, traced=int)
 
 
-class Mind(NamedTuple):
-    """What an episode knows beside its map; in a batch most arrays have one row more per episode.
+class ThinkMemory(NamedTuple):
+    """What an episode knows beside its map.
 
     Attributes:
         h: int64, the learned value of every cell.
@@ -65,7 +65,7 @@ class Mind(NamedTuple):
         no_tie: int64, zeros: values are learned without a second key.
         size: int64[1], how many states are open.
         first: uint8, the first step on the way to a closed state.
-        behind: int64[8], the least f behind every first step.
+        least_f: int64[8], the least f on the open list by first step, while steps are compared.
         track: the last steps.
         state: PROGRESS[1].
     """
@@ -75,19 +75,40 @@ class Mind(NamedTuple):
     no_tie: NDArray[np.int64]
     size: NDArray[np.int64]
     first: NDArray[np.uint8]
-    behind: NDArray[np.int64]
+    least_f: NDArray[np.int64]
     track: Track
     state: NDArray[np.record]
 
 
+def make_think_memory(cells: int, history: int, rows: tuple[int, ...] = ()) -> ThinkMemory:
+    """Return room for an episode, or ``rows`` of it for a batch. Pages that are never touched cost nothing.
+
+    Args:
+        cells: size of the largest flat, bordered map.
+        history: how many steps the history features look back.
+        rows: how many episodes, as the first axes of every array.
+    """
+    no_lookahead = np.empty((*rows, 0), np.uint8)
+    return ThinkMemory(
+        h=np.empty((*rows, cells), np.int64),
+        space=make_space(cells, rows=rows)._replace(behind=no_lookahead),
+        no_tie=np.zeros((*rows, cells), np.int64),
+        size=np.zeros((*rows, 1), np.int64),
+        first=np.empty((*rows, cells), np.uint8),
+        least_f=np.empty((*rows, 8), np.int64),
+        track=make_track(history, rows),
+        state=np.zeros((*rows, 1), PROGRESS),
+    )
+
+
 @kernel(inline=True)
-def local_of(mind):
+def local_of(memory):
     """Return the search as ``rt_gym.search.local`` takes it."""
-    space = mind.space
+    space = memory.space
     return Local(
         space,
-        Heap(space.item, space.at, space.f, space.minus_g, space.rank, mind.size),
-        Heap(space.item, space.at, space.f, mind.no_tie, space.rank, mind.size),
+        Heap(space.item, space.at, space.f, space.minus_g, space.rank, memory.size),
+        Heap(space.item, space.at, space.f, memory.no_tie, space.rank, memory.size),
     )
 
 
@@ -99,27 +120,27 @@ def first_step(space, first, u):
 
 
 @kernel
-def compare_steps(mind):
+def compare_steps(memory):
     """Return the best f behind any other first step than that to the best state, INF if none, and how many there are.
 
     A state is closed after its parent, so in the order of closing every first step follows from an earlier one.
     """
-    space, first, behind, state = mind.space, mind.first, mind.behind, mind.state[0]
+    space, first, least_f, state = memory.space, memory.first, memory.least_f, memory.state[0]
     for k in range(max(state.traced, 1), space.state[0].closed):  # the first to be closed is the root
         u = nth_closed(space, k)
         first[u] = first_step(space, first, u)
     state.traced = space.state[0].closed
-    behind[:] = INF
-    for k in range(mind.size[0]):
+    least_f[:] = INF
+    for k in range(memory.size[0]):
         u = np.int64(space.item[k])
         d = first_step(space, first, u)
-        behind[d] = min(behind[d], space.f[u])
+        least_f[d] = min(least_f[d], space.f[u])
     chosen = first_step(space, first, space.state[0].best)
     second, rivals = np.int64(INF), 0
     for d in range(8):
-        if d != chosen and behind[d] < INF:
+        if d != chosen and least_f[d] < INF:
             rivals += 1
-            second = min(second, behind[d])
+            second = min(second, least_f[d])
     return second, rivals
 
 
@@ -148,20 +169,20 @@ def measure_plan(terrain, trip):
 
 
 @kernel(inline=True)
-def search_features(mind, s):
+def search_features(memory, s):
     """Return what is known of the open search."""
-    space, state = mind.space, mind.state[0]
+    space, state = memory.space, memory.state[0]
     best = space.state[0].best
     f = space.f[best]
-    second, rivals = compare_steps(mind)
+    second, rivals = compare_steps(memory)
     return Search(
         slices=state.slices,
         expansions=space.state[0].closed,
-        open=mind.size[0],
+        open=memory.size[0],
         best_f=f / STRAIGHT,
         best_g=space.g[best] / STRAIGHT,
         best_h=space.h[best] / STRAIGHT,
-        rise=(f - mind.h[s]) / STRAIGHT,
+        rise=(f - memory.h[s]) / STRAIGHT,
         gain=(f - state.best_before) / STRAIGHT,
         gap=(second - f) / STRAIGHT if rivals > 0 else 0.0,
         rivals=rivals,
@@ -169,14 +190,14 @@ def search_features(mind, s):
 
 
 @kernel
-def write_thoughts(terrain, trip, mind, t, out):
+def write_thoughts(terrain, trip, memory, t, out):
     """Write all features, in the order of ``THOUGHTS``."""
-    state, s = mind.state[0], trip.state[0].at
-    write_history(mind.track, terrain, s, t, out)
+    state, s = memory.state[0], trip.state[0].at
+    write_history(memory.track, terrain, s, t, out)
     committed = np.int64(0)
     if state.searching != 0:
-        write_fields(search_features(mind, s), out, _SEARCH)
-        length, seen = measure_search(terrain, mind.space)
+        write_fields(search_features(memory, s), out, _SEARCH)
+        length, seen = measure_search(terrain, memory.space)
     else:
         out[_SEARCH:_WAY] = 0
         length, seen = measure_plan(terrain, trip)
@@ -186,7 +207,7 @@ def write_thoughts(terrain, trip, mind, t, out):
         committed=committed,
         path=length,
         seen=seen,
-        surplus=(mind.h[s] - h0(terrain, s, t)) / STRAIGHT,
+        surplus=(memory.h[s] - h0(terrain, s, t)) / STRAIGHT,
         time=trip.tally[0].moves,
         thought=state.thought,
     )

@@ -20,7 +20,7 @@ import rt_gym
 from reference.plain_oracle import problems, scatter
 from reference.plain_think import Thinker
 from rt_gym import Budget, Grid, InputError, Problem
-from rt_gym.envs import think_vector
+from rt_gym.envs.think import env as think_env
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.maps.generate import generate
 
@@ -57,12 +57,12 @@ def run(env: gym.Env[Any, Any], actions: Iterable[int]) -> Iterator[Step]:
 
 def fixed(env: gym.Env[Any, Any], slices: int) -> Iterator[Step]:
     """Think so many slices whenever nothing is committed, then walk to the end of the path."""
-    mind = env.unwrapped._mind
+    state = env.unwrapped._memory.state
 
     def actions() -> Iterator[int]:
         while True:
-            searching = mind.state[0].searching != 0
-            yield THINK if searching and mind.state[0].slices < slices else ACT  # to act with nothing known is to think
+            searching = state[0].searching != 0
+            yield THINK if searching and state[0].slices < slices else ACT  # to act with nothing known is to think
 
     return run(env, actions())
 
@@ -364,6 +364,10 @@ def make_singles(mode: AutoresetMode, **given: Any) -> SyncVectorEnv:
     return SyncVectorEnv([lambda: gym.make("RTThink-v0", **given)] * COUNT, autoreset_mode=mode)
 
 
+def bytes_taken(env: Any) -> int:
+    return think_env.bytes_of_episodes(env._episodes, env._own, *env._threads)
+
+
 def arguments(case: str) -> dict[str, Any]:
     return {"map": FIELD, "pool": 9, "max_moves": 16, "history": 4, "slice": 5} | CASES[case]
 
@@ -432,7 +436,7 @@ class TestBatch:
             assert np.array_equal(few.step(actions[:4])[0], many.step(actions)[0][:4])
 
     def test_more_episodes_than_the_memory_can_hold_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(think_vector, "memory", lambda: 4e6)
+        monkeypatch.setattr(think_env, "machine_memory", lambda: 4e6)
         words = (
             r"num_envs must be at most \d\d here: an episode on maps of this size may take 0\.\d MB, and this machine"
         )
@@ -446,7 +450,7 @@ class TestBatch:
             make_batch(AutoresetMode.SAME_STEP, 3, map=Grid(np.ones((side, side))), vision=vision, pool=1)
             for side in (18, 38)
         )
-        grown = think_vector.bytes_of(large.unwrapped._episodes) - think_vector.bytes_of(small.unwrapped._episodes)
+        grown = bytes_taken(large.unwrapped) - bytes_taken(small.unwrapped)
         shared = 12  # of ranks and ties, for all episodes of a thread together
         assert grown == (40**2 - 20**2) * (3 * per_cell + shared)
 

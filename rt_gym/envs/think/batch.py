@@ -1,8 +1,11 @@
-"""The state of a batch of episodes that think or act, and its kernels.
+"""A batch of episodes that think or act: their state, and one step of many.
 
-Known maps that stay as they are belong to all episodes; otherwise each has its own, true and believed. Each also has a
-search of its own that may cover the whole map. Its arrays are as long as the largest map, but filled from the front, so
-that only what a search has generated takes memory.
+Known maps that do not change are shared by all episodes; otherwise each has its own, true and believed. Kernels are
+compiled for either case: ``own``, an ``OwnMaps``, is None where maps are shared, so that a test for it costs nothing.
+Each episode has a search of its own that may come to cover the whole map. Its arrays are as long as the largest map and
+filled from the front, so that only what a search has generated takes memory.
+
+Indices of episodes are unsigned: a signed one is tested at every look at an array.
 """
 
 import os
@@ -10,164 +13,229 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rt_gym.envs.depth_batch import make_trips
-from rt_gym.envs.own_maps import OwnMaps, lay_out, make_own_maps, own_terrain, own_truth
-from rt_gym.envs.stack import NEXT_STEP, choose, close_step, cut_out
-from rt_gym.envs.think_episode import begin_thinking, make_mind, observe_thoughts, possible, step_thinking
 
-from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.features.history import Track
-from rt_gym.features.thinking import Mind
-from rt_gym.jit import kernel
-from rt_gym.search.space import Space
-from rt_gym.trip import Trip
+from rt_gym.envs.batch import (
+    NEXT_STEP,
+    Maps,
+    OwnMaps,
+    Problems,
+    choose,
+    close_step,
+    map_of,
+    own_terrain,
+    own_truth,
+    set_up_map,
+)
+from rt_gym.envs.settings import Settings
+from rt_gym.envs.think.episode import ThinkTerms, begin_thinking, possible, step_thinking, write_observation
+from rt_gym.features.thinking import ThinkMemory, make_think_memory
+from rt_gym.jit import kernel, merge, row
+from rt_gym.search.space import NO_SPACE
+from rt_gym.trip import Trip, make_trip, restart_trip
 from rt_gym.world import Truth, observe, sight
 
 
+class Arrays(NamedTuple):
+    """What an episode works on beside its map. Whatever it need not keep from step to step belongs to its thread.
+
+    Both are kept in this form, with None for what is the other's; ``merge`` puts them together.
+
+    Attributes:
+        trip: its record; path, log, clock and the list of changed cells are the thread's.
+        memory: the search and what was learned; what is the same in every search (ranks, ties) and the comparison of
+            first steps are the thread's.
+    """
+
+    trip: Trip
+    memory: ThinkMemory
+
+
 class ThinkEpisodes(NamedTuple):
-    """All episodes, one row each.
+    """The state of all episodes, one row each.
 
     Attributes:
         problem, random, over: the problem, the state of the generator, and whether the episode has ended.
-        own: their maps, no columns where all share them.
-        trips: their records, without path and log; what has changed belongs to the thread.
-        minds: the rest; see ``Mind``.
-        meter: int64, the meter before the first move.
+        arrays: the rest.
     """
 
     problem: NDArray[np.int64]
     random: NDArray[np.uint64]
     over: NDArray[np.bool_]
-    own: OwnMaps
-    trips: Trip
-    minds: Mind
-    meter: NDArray[np.int64]
+    arrays: Arrays
 
 
-# Rows of what a step reports beside the results.
-FLAGS, POSSIBLE, REACHED, EXPANDED, SCANNED = range(5)
+class ThinkBatch(NamedTuple):
+    """All that a step of the batch works on.
+
+    Attributes:
+        maps, problems: shared by all episodes.
+        truth: that of shared maps. They do not change, so no more is read of it than that.
+        episodes: their state.
+        thread: what the episodes of a thread share.
+        meter: METER[1], the meter before the first move.
+        terms: the settings.
+        mode: NEXT_STEP, SAME_STEP or DISABLED.
+    """
+
+    maps: Maps
+    problems: Problems
+    truth: Truth
+    episodes: ThinkEpisodes
+    thread: Arrays
+    meter: NDArray[np.record]
+    terms: ThinkTerms
+    mode: int
 
 
-@kernel(inline=True)
-def trip_of(trips, lane, i):
-    """Return the record of episode ``i`` in a thread."""
-    return Trip(trips.meter[i], trips.tally[i], trips.plan[i], trips.path, trips.log, trips.changed[lane], trips.clock)
+class StepInfo(NamedTuple):
+    """What a step tells beside its results, int64 per episode.
+
+    Attributes:
+        flags: the bits of ``step_thinking``.
+        possible: the actions that are possible next, a bit for each.
+        expansions, scans: those of the step.
+    """
+
+    flags: NDArray[np.int64]
+    possible: NDArray[np.int64]
+    expansions: NDArray[np.int64]
+    scans: NDArray[np.int64]
 
 
-@kernel(inline=True)
-def mind_of(minds, lane, i):
-    """Return the mind of episode ``i`` in a thread."""
-    space, track = minds.space, minds.track
-    return Mind(
-        minds.h[i],
-        Space(
-            space.seat[i], space.cell[i], space.g[i], space.h[i], space.f[i], space.minus_g[i], space.parent[i],
-            space.via[i], space.role[i], space.behind, space.item[i], space.at[i], space.rank[lane], space.random,
-            space.state[i],
-        ),
-        minds.no_tie, minds.size[i], minds.first[i], minds.behind[lane],
-        Track(track.cells[i], track.raised[i], track.state[i]), minds.state[i],
-    )  # fmt: skip
+def make_thread_arrays(settings: Settings) -> Arrays:
+    """Return what the episodes of a thread share, None for what each of them has."""
+    trip: Any = make_trip(0, changed=_most_changes(settings))
+    memory: Any = make_think_memory(_largest(settings), settings.history)
+    ties = NO_SPACE._replace(rank=memory.space.rank, random=memory.space.random)
+    return Arrays(
+        trip=trip._replace(meter=None, tally=None, state=None, plan=None),
+        memory=memory._replace(h=None, space=ties, size=None, first=None, track=None, state=None),
+    )
 
 
-@kernel(inline=True)
-def terrain_of(maps, problems, episodes, i):
-    """Return what episode ``i`` believes of its map."""
-    m = problems.map[episodes.problem[i]]
-    return cut_out(maps, m) if episodes.own.mask.shape[1] == 0 else own_terrain(maps, episodes.own, m, i)
-
-
-@kernel(inline=True)
-def truth_of(maps, problems, episodes, i):
-    """Return the true map of episode ``i`` and its schedule."""
-    if episodes.own.mask.shape[1] == 0:
-        return Truth(maps.free, problems.when, problems.where, problems.opens, episodes.own.state[0])
-    return own_truth(maps, problems, episodes.own, episodes.problem[i], i)
-
-
-@kernel
-def start(maps, ground, problems, episodes, lane, i, out):
-    """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
-    p = choose(problems, episodes, i)
-    trip, mind = trip_of(episodes.trips, lane, i), mind_of(episodes.minds, lane, i)
-    for k in range(trip.meter.size):
-        trip.meter[k] = episodes.meter[k]
-    trip.state[0].at = problems.start[p]
-    trip.tally[:] = 0
-    if episodes.own.mask.shape[1] > 0:
-        lay_out(maps, ground, problems, episodes.own, p, i)
-    terrain = terrain_of(maps, problems, episodes, i)
-    if episodes.own.mask.shape[1] > 0:
-        observe(own_truth(maps, problems, episodes.own, p, i), terrain, trip, trip.state[0].at, trip.state[0].at)
-    begin_thinking(terrain, trip, mind, problems.goal[p], out[i])
-
-
-@kernel
-def start_all(maps, ground, problems, episodes, chosen, out, bits):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
-    lane = np.int64(0)
-    for i in range(chosen.size):
-        trip, mind = trip_of(episodes.trips, lane, i), mind_of(episodes.minds, lane, i)
-        if chosen[i]:
-            start(maps, ground, problems, episodes, lane, i, out)
-        else:
-            terrain, goal = terrain_of(maps, problems, episodes, i), problems.goal[episodes.problem[i]]
-            observe_thoughts(terrain, trip, mind, goal, out[i])
-        bits[i] = possible(trip, mind)
-
-
-@kernel
-def step_range(maps, ground, problems, episodes, terms, results, report, actions, mode, lane, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1`` in a thread; ``report`` has the rows named above."""
-    out = results.observation
-    for i in range(begin, end):
-        reward, flags, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0)
-        trip, mind = trip_of(episodes.trips, lane, i), mind_of(episodes.minds, lane, i)
-        if mode == NEXT_STEP and episodes.over[i]:
-            start(maps, ground, problems, episodes, lane, i, out)
-        else:
-            p = episodes.problem[i]
-            reward, flags, expansions, scans = step_thinking(
-                truth_of(maps, problems, episodes, i), terrain_of(maps, problems, episodes, i), trip, mind,
-                terms, problems.goal[p], actions[i], problems.unit[p], out[i],
-            )  # fmt: skip
-        report[FLAGS, i], report[REACHED, i] = flags, mind.state[FOUND]
-        report[EXPANDED, i], report[SCANNED, i] = expansions, scans
-        if close_step(results, episodes.over, mode, i, reward, flags):
-            start(maps, ground, problems, episodes, lane, i, out)
-        report[POSSIBLE, i] = possible(trip, mind)
-
-
-def make_episodes(count: int, settings: ThinkSettings, meter: NDArray[np.int64], threads: int = 1) -> ThinkEpisodes:
-    """Return room for so many episodes."""
-    cells = max(grid.terrain.mask.size for grid in settings.grids)
+def make_think_episodes(count: int, settings: Settings, thread: Arrays) -> ThinkEpisodes:
+    """Return room for ``count`` episodes, without what their thread has."""
+    cells = _largest(settings)
+    trip, memory = make_trip(cells, rows=(count,)), make_think_memory(cells, settings.history, (count,))
     return ThinkEpisodes(
         problem=np.zeros(count, np.int64),
         random=np.zeros(count, np.uint64),
         over=np.zeros(count, np.bool_),
-        own=make_own_maps(count, settings.grids if settings.private else []),
-        trips=make_trips(count)._replace(
-            plan=np.empty((count, cells), np.uint8),
-            changed=np.empty((threads, _news(settings)), np.int32),
-        ),
-        minds=make_mind(settings, cells, (count,), (threads,)),
-        meter=meter,
+        arrays=_without(Arrays(trip, memory), thread),
     )
 
 
-def _news(settings: ThinkSettings) -> int:
+def _largest(settings: Settings) -> int:
+    """Return the number of cells of the largest map."""
+    return max(grid.terrain.mask.size for grid in settings.grids)
+
+
+def _most_changes(settings: Settings) -> int:
     """Return how many cells can change in the belief of an episode with one step."""
     return max((2 * max(sight(problem), 0) + 1) ** 2 + len(problem.changes or ()) for problem in settings.pool)
 
 
-def bytes_of(data: Any) -> int:
+def _without(arrays: Any, others: Any) -> Any:
+    """Return a nested tuple with None wherever ``others`` holds an array."""
+    if isinstance(others, tuple):
+        return type(others)(*map(_without, arrays, others))
+    return arrays if others is None else None
+
+
+def bytes_of(arrays: Any) -> int:
     """Return the memory of all arrays in nested tuples."""
-    return data.nbytes if isinstance(data, np.ndarray) else sum(map(bytes_of, data))
+    if isinstance(arrays, tuple):
+        return sum(map(bytes_of, arrays))
+    return 0 if arrays is None else int(arrays.nbytes)
 
 
-def memory() -> float:
+def bytes_of_episodes(episodes: ThinkEpisodes, own: OwnMaps | None, thread: Arrays) -> int:
+    """Return the memory that episodes may come to take, with what their thread shares."""
+    return bytes_of((episodes, own and (own.believed, own.real, own.state), thread))
+
+
+def machine_memory() -> float:
     """Return the memory of this machine in bytes, infinity where the system does not tell."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
         return float("inf")
+
+
+@kernel(inline=True)
+def arrays_of(batch, i):
+    """Return what episode ``i`` works on in its thread."""
+    return merge(row(batch.episodes.arrays, i), batch.thread)
+
+
+@kernel(inline=True)
+def terrain_of(batch, own, p, i):
+    """Return what episode ``i`` with problem ``p`` believes of its map."""
+    m = batch.problems.map[p]
+    if own is None:
+        return map_of(batch.maps, m)
+    return own_terrain(batch.maps, own, m, i)
+
+
+@kernel(inline=True)
+def truth_of(batch, own, p, i):
+    """Return the true map of episode ``i`` with problem ``p``, and its schedule."""
+    if own is None:
+        return batch.truth
+    return own_truth(batch.maps, batch.problems, own, p, i)
+
+
+@kernel
+def start(batch, own, i, out):
+    """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
+    problems, arrays = batch.problems, arrays_of(batch, i)
+    p = choose(problems, batch.episodes, np.int64(i))
+    trip, s = arrays.trip, problems.start[p]
+    restart_trip(trip, batch.meter, s)
+    if own is not None:
+        set_up_map(batch.maps, problems, own, p, i)
+        observe(truth_of(batch, own, p, i), terrain_of(batch, own, p, i), trip, s, s)
+    begin_thinking(terrain_of(batch, own, p, i), trip, arrays.memory, problems.goal[p], out[i])
+
+
+@kernel(inline=True)
+def advance(batch, own, i, action, out):
+    """Make one step of episode ``i``; see ``step_thinking``."""
+    problems, arrays, p = batch.problems, arrays_of(batch, i), batch.episodes.problem[i]
+    truth, terrain, t = truth_of(batch, own, p, i), terrain_of(batch, own, p, i), problems.goal[p]
+    return step_thinking(truth, terrain, arrays.trip, arrays.memory, batch.terms, t, action, problems.unit[p], out[i])
+
+
+@kernel
+def start_all(handle, chosen, out, bits):
+    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    batch, own = handle.batch, handle.own
+    for k in range(chosen.size):
+        i = np.uint64(k)
+        arrays = arrays_of(batch, i)
+        if chosen[i]:
+            start(batch, own, i, out)
+        else:
+            p = batch.episodes.problem[i]
+            terrain, t = terrain_of(batch, own, p, i), batch.problems.goal[p]
+            write_observation(terrain, arrays.trip, arrays.memory, t, out[i])
+        bits[i] = possible(arrays.trip, arrays.memory)
+
+
+@kernel
+def step_range(handle, actions, results, info, begin, end):
+    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    batch, own = handle.batch, handle.own
+    over, mode, out = batch.episodes.over, batch.mode, results.observation
+    for k in range(begin, end):
+        i = np.uint64(k)
+        reward, flags, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0)
+        if mode == NEXT_STEP and over[i]:
+            start(batch, own, i, out)
+        else:
+            reward, flags, expansions, scans = advance(batch, own, i, actions[i], out)
+        info.flags[i], info.expansions[i], info.scans[i] = flags, expansions, scans
+        if close_step(results, over, mode, i, reward, flags):
+            start(batch, own, i, out)
+        arrays = arrays_of(batch, i)
+        info.possible[i] = possible(arrays.trip, arrays.memory)

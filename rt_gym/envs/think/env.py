@@ -1,77 +1,120 @@
-"""RTThink-v0: the agent searches in slices of time, and an action says whether to think on or to act."""
+"""RTThink-v0: its settings, the single environment and the batched one."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rt_gym.envs.move import Terms
-from rt_gym.envs.think_episode import ACT, THINK, THINKS, begin_thinking, make_mind, possible, step_thinking
 
 from rt_gym.cost import to_floats
+from rt_gym.envs.batch import OwnMaps, Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
-from rt_gym.envs.think_settings import ThinkSettings
-from rt_gym.features.history import Track
-from rt_gym.features.thinking import Mind
-from rt_gym.grid import Terrain, fill_h0
-from rt_gym.jit import kernel
-from rt_gym.search.space import OPEN, Space
-from rt_gym.trip import Trip
-from rt_gym.world import Truth, World
+from rt_gym.envs.step import LOST, OVERRAN
+from rt_gym.envs.think.batch import (
+    StepInfo,
+    ThinkBatch,
+    bytes_of_episodes,
+    machine_memory,
+    make_think_episodes,
+    make_thread_arrays,
+    start_all,
+    step_range,
+)
+from rt_gym.envs.think.episode import ACT, FOUND, THINK, THOUGHT, ThinkTerms, begin, possible_now, step
+from rt_gym.envs.vector import GridVectorEnv
+from rt_gym.errors import InputError, whole
+from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
+from rt_gym.grid import MAX_CELLS, fill_h0
+from rt_gym.handles import handle
+from rt_gym.search.space import OPEN
+from rt_gym.world import World, make_truth
+
+# The action mask for every combination of the bits of possible actions.
+MASKS = (np.arange(4)[:, None] >> np.array([ACT, THINK]) & 1).astype(np.int8)
 
 
-@kernel
-def step_kernel(
-    real, when, where, opens, schedule,
-    mask, free, known, xy, offset, cost, metric, rule,
-    meter, tally, plan, path, log, changed, clock,
-    values, seat, cell, g, h, f, minus_g, parent, via, role, unlooked, item, at, rank, random, counts,
-    no_tie, size, first, behind, trail, raised, steps, state,
-    lengths, scale, reward,
-    t, action, unit, out,
-):  # fmt: skip
-    """Make one step. Arrays are passed one by one: as tuples the call would cost more than the step."""
-    truth = Truth(real, when, where, opens, schedule)
-    terrain = Terrain(mask, free, known, xy, offset, cost, metric, rule)
-    trip = Trip(meter, tally, plan, path, log, changed, clock)
-    mind = Mind(
-        values,
-        Space(seat, cell, g, h, f, minus_g, parent, via, role, unlooked, item, at, rank, random, counts),
-        no_tie, size, first, behind, Track(trail, raised, steps), state,
-    )  # fmt: skip
-    told = step_thinking(truth, terrain, trip, mind, Terms(lengths, scale, reward), t, action, unit, out)
-    return told, possible(trip, mind)
+class ThinkSettings(Settings):
+    """What an environment with one slice of time per step is made of; an action is to act or to think.
+
+    Args:
+        slice: how many states are expanded in a slice of thinking.
+    """
+
+    def __init__(self, slice: int = 20, **settings: Any) -> None:
+        self.slice = whole("slice", slice, 1, MAX_CELLS)
+        super().__init__(**settings)
+        self.actions = 2
+        # Whether the episodes of a batch need maps of their own.
+        self.private = self.fog or any(problem.changes for problem in self.pool)
+
+    @cached_property
+    def parts(self) -> dict[str, slice]:
+        """Where the named parts of an observation stand in the flat vector."""
+        begins = [THOUGHTS.index(first) for first in GROUPS.values()] + [len(THOUGHTS)]
+        return dict(zip(GROUPS, map(slice, begins, begins[1:]), strict=True))
+
+    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the least and the largest that an observation can hold."""
+        high = np.full(self.size, LARGEST, np.float32)
+        return -high, high
+
+    def terms(self) -> ThinkTerms:
+        """Return the settings as kernels take them."""
+        return ThinkTerms(rules=self.rules(), slice=self.slice)
 
 
-def masks(bits: Any) -> NDArray[np.int8]:
-    """Return bits of actions as rows of zeros and ones."""
-    return (np.asarray(bits)[..., None] >> np.array([ACT, THINK]) & 1).astype(np.int8)
+class RTThinkEnv(GridEnv[ThinkSettings]):
+    """Grid pathfinding in slices of time: the agent thinks on where it stands, or makes a move.
 
+    ## Description
+    Time passes while an agent thinks. To think is A* from where the agent stands, with the learned values and on the
+    map as it is believed, ``slice`` expansions at a time. To act is to learn from that search, to commit to its path to
+    the best open state, and to take one step; later acts follow the path. This is LSS-LRTA*, whose lookahead is as
+    large as the policy makes it. To think on the way drops the path, and a new search begins.
 
-class RTThinkEnv(GridEnv):
-    """One step is one slice of time: of thinking where the agent stands, or a move along the path that was found."""
+    ## Action Space
+    ``Discrete(2)``: 0 acts, 1 thinks. Where there is neither a search nor a committed path, to act is to think; where
+    one of them has reached the goal, to think is to act. The action mask is 0 for an action that is the other one.
 
-    make_settings = ThinkSettings
+    ## Observation Space
+    One flat ``Box``, or with ``observation="dict"`` its parts by name: ``history``, ``search`` (the open search, 0
+    where there is none), ``path`` (the way ahead) and ``trail`` (the episode so far); ``rt_gym.features.thinking`` says
+    what they hold. Every feature x is given as sign(x) · log(1 + abs(x)). Costs, values and distances are in straight
+    steps.
+
+    ## Rewards
+    Minus the time: 1 for a slice of thinking, and the cost of the move for acting. The return is minus the
+    goal-achievement time. ``reward``, ``price`` and ``shaping`` change that; see below.
+
+    ## Starting State
+    A problem of the pool, chosen by the seed of ``reset`` or by its ``options``. Nothing has been searched or learned.
+
+    ## Episode End
+    It terminates at the goal. It is truncated after ``max_moves`` moves, of which a slice is one, where all that can be
+    reached has been searched in vain, and where learning has overrun a budget of scans. A slice that is larger than the
+    budget ends where the budget does, and the next one goes on from there.
+    """
+
+    settings_type = ThinkSettings
 
     def _prepare(self) -> None:
-        self._mind = make_mind(self.settings, (self.settings.side + 2) ** 2)
+        self._memory = make_think_memory((self.settings.side + 2) ** 2, self.settings.history)
+        self._terms, self._masks = self.settings.terms(), list(MASKS)
 
-    def _begin(self, world: World, out: NDArray[np.float32]) -> None:
-        world.view.painter = self._layers
-        mind = self._mind
-        self._arrays = (
-            *world._truth, *world.terrain, *world.trip,
-            mind.h, *mind.space, mind.no_tie, mind.size, mind.first, mind.behind, *mind.track, mind.state,
-            *self._terms,
-        )  # fmt: skip
-        begin_thinking(world.terrain, world.trip, mind, self._goal, out)
+    def _handle(self, world: World) -> Any:
+        return world.handle(memory=self._memory, terms=self._terms, task=self._task)
+
+    def _begin(self, out: NDArray[np.float32]) -> None:
+        self.view.painter = self._layers
+        begin(self._episode, out)
 
     def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
-        told, bits = step_kernel(*self._arrays, self._goal, action, self._unit, out)
-        reward, flags, expansions, scans = told
+        reward, flags, expansions, scans, possible = step(self._episode, action, out)
         info = {
-            "action_mask": masks(bits),
-            "thought": flags & THINKS != 0,
-            "found": bool(self._mind.state[FOUND]),
+            "action_mask": self._masks[possible].copy(),
+            "thought": flags & THOUGHT != 0,
+            "found": flags & FOUND != 0,
             "expansions": expansions,
             "scans": scans,
         }
@@ -79,14 +122,72 @@ class RTThinkEnv(GridEnv):
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return which actions are not the other one under another name, as sb3-contrib's masked learners ask for."""
-        return masks(possible(self.view.trip, self._mind))
+        return self._masks[possible_now(self._episode)].copy()
 
     def _layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn: how much was learned, and all that the last search has expanded so far."""
-        view, space = self.view, self._mind.space
+        view, space = self.view, self._memory.space
         count = space.state[0].slots
         first = np.empty(view.terrain.free.size, np.int64)
         fill_h0(view.terrain, view.goal_cell, first)
-        risen = to_floats(self._mind.h[: first.size]) - to_floats(first)
+        risen = to_floats(self._memory.h[: first.size]) - to_floats(first)
         expanded = space.cell[:count][space.role[:count] != OPEN]
         return {"expanded": view.terrain.xy.reshape(-1, 2)[expanded], "h": view.inner(risen)}
+
+
+class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
+    """The batched twin of ``RTThinkEnv``: many episodes, each with a search of its own, in one kernel call.
+
+    The budget binds every episode. More episodes than the machine's memory can hold in the worst case are refused.
+    """
+
+    settings_type = ThinkSettings
+
+    def _prepare(self) -> None:
+        settings = self.settings
+        self._check_memory()
+        self._threads = [make_thread_arrays(settings) for _ in range(self.threads)]
+        self._episodes = make_think_episodes(self.num_envs, settings, self._threads[0])
+        self._own = self._own_maps(self.num_envs)
+        batch = ThinkBatch(
+            maps=concatenate_maps(settings.grids),
+            problems=tabulate_problems(settings),
+            truth=make_truth(settings.pool[0]),
+            episodes=self._episodes,
+            thread=self._threads[0],
+            meter=self.budget.meter(),
+            terms=settings.terms(),
+            mode=self._mode,
+        )
+        self._handles = [handle(batch=batch._replace(thread=thread), own=self._own) for thread in self._threads]
+
+    def _own_maps(self, count: int) -> OwnMaps | None:
+        settings = self.settings
+        return make_own_maps(count, settings.grids, settings.fog) if settings.private else None
+
+    def _check_memory(self) -> None:
+        thread, there = make_thread_arrays(self.settings), machine_memory()
+        each = bytes_of_episodes(make_think_episodes(1, self.settings, thread), self._own_maps(1), thread)
+        if self.num_envs * each > there:
+            raise InputError(
+                f"num_envs must be at most {there // each:.0f} here: an episode on maps of this size may take"
+                f" {each / 1e6:.1f} MB, and this machine has {there / 1e9:.1f} GB"
+            )
+
+    def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
+        bits = np.empty(self.num_envs, np.int64)
+        start_all(self._handles[0], chosen, results.observation, bits)
+        return {"action_mask": MASKS.take(bits, axis=0)}
+
+    def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
+        info = StepInfo(*np.empty((len(StepInfo._fields), self.num_envs), np.int64))
+        self._run(step_range, actions, results, info)
+        return {
+            "action_mask": MASKS.take(info.possible, axis=0),
+            "thought": info.flags & THOUGHT != 0,
+            "found": info.flags & FOUND != 0,
+            "expansions": info.expansions,
+            "scans": info.scans,
+            "overrun": info.flags & OVERRAN != 0,
+            "no_path": info.flags & LOST != 0,
+        }

@@ -19,175 +19,178 @@ Readings:
 - Nothing is learned from a search that has found the goal on a map that is known and stays as it is.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from rt_gym.envs.move import MOVED, PRICE, make_move
 
-from rt_gym.envs.think_settings import ThinkSettings
+from rt_gym.envs.step import MOVED, Rules, make_move
 from rt_gym.features.decision import squash
-from rt_gym.features.history import Track, begin_track, follow
-from rt_gym.features.thinking import Mind, local_of, write_thoughts
+from rt_gym.features.history import begin_track, follow
+from rt_gym.features.thinking import local_of, write_thoughts
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
+from rt_gym.meter import spent
 from rt_gym.search.local import begin_search, frontier_update, resume_search
-from rt_gym.search.space import NONE, Space, outdated, trace
-from rt_gym.trip import NO_PATH, STAY, adopt, still_legal, take
-
-SLICE = 1  # the entry of Terms.size after MAX_MOVES
+from rt_gym.search.space import NONE, outdated, trace
+from rt_gym.trip import NO_PATH, STAY, adopt, forget_changes, still_legal, take
 
 ACT, THINK = range(2)
-THINKS = 128  # the bit after those of ``make_move``: the step was a slice of thinking
+# Bits after those of ``make_move``: the step was a slice of thinking; the search, or the committed path, has reached
+# the goal.
+THOUGHT, FOUND = 128, 256
 
 
-@kernel
-def begin_thinking(terrain, trip, mind, t, out):
-    """Begin an episode in a world that has been set up, and write its first observation."""
-    fill_h0(terrain, t, mind.h[: terrain.mask.size])
-    begin_track(mind.track, trip.state[0].at)
-    mind.state[:] = mind.space.state[0].slots = 0
-    trip.state[0].changed = trip.state[0].checked = trip.state[0].told = 0
-    observe_thoughts(terrain, trip, mind, t, out)
+class ThinkTerms(NamedTuple):
+    """The settings of a thinking environment, as kernels take them.
+
+    Attributes:
+        rules: those of every environment.
+        slice: how many states are expanded in a slice of thinking.
+    """
+
+    rules: Rules
+    slice: int
 
 
 @kernel(inline=True)
-def step_thinking(truth, terrain, trip, mind, terms, t, action, unit, out):
+def begin_thinking(terrain, trip, memory, t, out):
+    """Begin an episode in a world that has been set up, and write its first observation."""
+    state = memory.state[0]
+    fill_h0(terrain, t, memory.h[: terrain.mask.size])
+    begin_track(memory.track, trip.state[0].at)
+    state.searching = state.found = state.slices = state.thought = state.best_before = state.traced = 0
+    memory.space.state[0].slots = 0
+    forget_changes(trip)
+    write_observation(terrain, trip, memory, t, out)
+
+
+@kernel(inline=True)
+def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
     """Think for a slice or make a move, and write the next observation.
 
     ``unit`` is what a reward of one is worth: 1, or one divided by the optimal cost.
 
     Returns:
-        The reward, the bits of ``make_move`` and THINKS, and the expansions and scans of the step.
+        The reward, the bits of ``make_move`` with THOUGHT and FOUND, and the expansions and scans of the step.
     """
-    meter = trip.meter
-    s, d, thinks = meter[AT], np.int64(STAY), False
-    if meter[VERDICT] == 0 and s != t:
-        thinks = may_think(mind) if action == THINK else not may_act(trip, mind)
+    s, d, thinks = trip.state[0].at, np.int64(STAY), False
+    if trip.state[0].verdict == 0 and s != t:
+        thinks = may_think(memory) if action == THINK else not may_act(trip, memory)
         if thinks:
-            think(terrain, trip, mind, s, t, terms.size[SLICE])
+            think(terrain, trip, memory, s, t, terms.slice)
         else:
-            d = next_step(truth, terrain, trip, mind)
-    expansions, scans, count = meter[EXPANSIONS], meter[SCANS], meter[meter[COUNT]]
-    reward, flags = make_move(truth, terrain, trip, terms, t, d)
+            d = next_step(truth, terrain, trip, memory)
+    meter = trip.meter[0]
+    expansions, scans, used = meter.expansions, meter.scans, spent(meter)
+    reward, flags = make_move(truth, terrain, trip, terms.rules, t, d)
     if flags & MOVED and d >= 0:
-        follow(mind.track, meter[AT], trip.tally[0].raises)
-    heed(terrain, trip, mind)
-    observe_thoughts(terrain, trip, mind, t, out)
+        follow(memory.track, trip.state[0].at, trip.tally[0].raises)
+    drop_outdated(terrain, trip, memory)
+    write_observation(terrain, trip, memory, t, out)
     if thinks:
-        flags |= THINKS
-    return (reward - terms.reward[PRICE] * count) * unit, flags, expansions, scans
+        flags |= THOUGHT
+    if memory.state[0].found != 0:
+        flags |= FOUND
+    return (reward - terms.rules.price * used) * unit, flags, expansions, scans
 
 
 @kernel(inline=True)
-def may_act(trip, mind):
+def may_act(trip, memory):
     """Whether there is a way to go: a search is open, or committed moves are left."""
-    return mind.state[SEARCHING] != 0 or trip.state[0].next < trip.state[0].planned
+    return memory.state[0].searching != 0 or trip.state[0].next < trip.state[0].planned
 
 
 @kernel(inline=True)
-def may_think(mind):
+def may_think(memory):
     """Whether there is anything left to think about."""
-    return mind.state[FOUND] == 0
+    return memory.state[0].found == 0
 
 
-@kernel
-def possible(trip, mind):
+@kernel(inline=True)
+def possible(trip, memory):
     """Return which actions are themselves and not the other one, a bit for each."""
-    return np.int64(may_act(trip, mind)) << ACT | np.int64(may_think(mind)) << THINK
+    return np.int64(may_act(trip, memory)) << ACT | np.int64(may_think(memory)) << THINK
 
 
 @kernel
-def think(terrain, trip, mind, s, t, most):
-    """Begin a search if none is open, and expand up to ``most`` states; where none is left the meter has a verdict."""
-    local, state = local_of(mind), mind.state
+def think(terrain, trip, memory, s, t, most):
+    """Begin a search if none is open, and expand up to ``most`` states; where none is left the trip has a verdict."""
+    local, state = local_of(memory), memory.state[0]
     space = local.space
-    if state[SEARCHING] == 0:
-        begin_search(local, s, mind.h[s])
+    if state.searching == 0:
+        begin_search(local, s, memory.h[s])
         space.state[0].best = 0
-        state[SEARCHING], state[SLICES], state[SORTED] = 1, 0, 0
+        state.searching = 1
+        state.slices = state.traced = 0
         trip.state[0].next = trip.state[0].planned = 0
-    state[BEFORE] = space.f[space.state[0].best]
-    best = resume_search(terrain, trip, local, mind.h, t, most)
-    state[SLICES] += 1
-    state[THOUGHT] += 1
+    state.best_before = space.f[space.state[0].best]
+    best = resume_search(terrain, trip, local, memory.h, t, most)
+    state.slices += 1
+    state.thought += 1
     if best == NONE:
         adopt(trip, np.int64(NO_PATH))
-        state[SEARCHING] = 0
+        state.searching = 0
     else:
-        state[FOUND] = space.cell[best] == t
+        state.found = np.int64(space.cell[best] == t)
 
 
 @kernel
-def next_step(truth, terrain, trip, mind):
+def next_step(truth, terrain, trip, memory):
     """Commit to what an open search has found, and learn from it; return the next direction, or STAY."""
-    state = mind.state
-    if state[SEARCHING] != 0:
-        local = local_of(mind)
-        if state[FOUND] == 0 or truth.state[VISION] != 0:
-            frontier_update(terrain, trip, local, mind.h)
+    state = memory.state[0]
+    if state.searching != 0:
+        local = local_of(memory)
+        if state.found == 0 or truth.state[0].vision != 0:
+            frontier_update(terrain, trip, local, memory.h)
         adopt(trip, trace(local.space, local.space.state[0].best, trip.plan))
-        state[SEARCHING] = 0
+        state.searching = 0
     return max(take(trip), np.int64(STAY))
 
 
 @kernel
-def heed(terrain, trip, mind):
+def drop_outdated(terrain, trip, memory):
     """Give up a search or a committed path that the changes in the believed map since the last step have made void."""
-    meter, state = trip.meter, mind.state
-    if state[SEARCHING] != 0:
-        if outdated(terrain, trip, mind.space):
-            state[SEARCHING] = state[FOUND] = 0
-    elif meter[CHANGED] > 0 and not still_legal(terrain, trip, meter[AT]):
-        meter[NEXT] = meter[PLANNED] = state[FOUND] = 0
+    place, state = trip.state[0], memory.state[0]
+    if state.searching != 0:
+        if outdated(terrain, trip, memory.space):
+            state.searching = state.found = 0
+    elif place.changed > 0 and not still_legal(terrain, trip, place.at):
+        place.next = place.planned = state.found = 0
     else:
-        for k in range(meter[CHANGED]):
+        for k in range(place.changed):
             if terrain.free[trip.changed[k]] != 0:
-                state[FOUND] = 0
-    meter[CHANGED] = meter[CHECKED] = meter[TOLD] = 0
+                state.found = 0
+    forget_changes(trip)
 
 
 @kernel(inline=True)
-def observe_thoughts(terrain, trip, mind, t, out):
-    """Write an observation."""
-    write_thoughts(terrain, trip, mind, t, out)
+def write_observation(terrain, trip, memory, t, out):
+    """Write the observation of the current state."""
+    write_thoughts(terrain, trip, memory, t, out)
     squash(out)
 
 
-def make_mind(settings: ThinkSettings, cells: int, rows: tuple[int, ...] = (), lanes: tuple[int, ...] = ()) -> Mind:
-    """Return room for one episode, or for ``rows`` of them in ``lanes`` threads. Untouched pages cost nothing."""
+@kernel
+def begin(episode, out):
+    """Begin an episode in a world that has been set up, and write its first observation."""
+    begin_thinking(episode.terrain, episode.trip, episode.memory, episode.task[0].goal, out)
 
-    def room(kind: Any) -> NDArray[Any]:
-        return np.empty((*rows, cells), kind)
 
-    rank = np.broadcast_to(np.arange(cells, dtype=np.int32), (*lanes, cells)).copy()
-    return Mind(
-        h=room(np.int64),
-        space=Space(
-            seat=np.zeros((*rows, cells), np.int64),
-            cell=room(np.int32),
-            g=room(np.int64),
-            h=room(np.int64),
-            f=room(np.int64),
-            minus_g=room(np.int64),
-            parent=room(np.int32),
-            via=room(np.uint8),
-            role=room(np.uint8),
-            behind=np.empty(0, np.uint8),  # a lookahead's, not an A*'s
-            item=room(np.int32),
-            at=room(np.int32),
-            rank=rank,
-            random=np.zeros(1, np.uint64),  # ties go to the first generated
-            state=np.zeros((*rows, BEST + 1), np.int64),
-        ),
-        no_tie=np.zeros(cells, np.int64),
-        size=np.zeros((*rows, 1), np.int64),
-        first=room(np.uint8),
-        behind=np.empty((*lanes, 8), np.int64),
-        track=Track(
-            cells=np.empty((*rows, settings.history), np.int32),
-            raised=np.empty((*rows, settings.history), np.uint8),
-            state=np.zeros((*rows, RAISED + 1), np.int64),
-        ),
-        state=np.zeros((*rows, SORTED + 1), np.int64),
+@kernel
+def step(episode, action, out):
+    """Make one step and write the next observation.
+
+    Returns:
+        What ``step_thinking`` returns, and which actions are possible next.
+    """
+    trip, memory, task = episode.trip, episode.memory, episode.task[0]
+    reward, flags, expansions, scans = step_thinking(
+        episode.truth, episode.terrain, trip, memory, episode.terms, task.goal, action, task.unit, out
     )
+    return reward, flags, expansions, scans, possible(trip, memory)
+
+
+@kernel
+def possible_now(episode):
+    """Return which actions are possible in the current state."""
+    return possible(episode.trip, episode.memory)
