@@ -34,7 +34,6 @@ from rt_gym import Grid, Problem, World, load_map, sample_problems
 from rt_gym.maps.generate import generate
 
 Call = Callable[[], Any]
-
 PROCESSES = 5  # of each checkout
 SECONDS = 0.2  # of a turn: calls are repeated or left out until they take about as long
 PARTS = 10  # calls into which steps and resets are divided
@@ -216,10 +215,7 @@ def matches(old: Checkout, new: Checkout, repeats: int, also_cold: bool) -> Iter
         yield title, (name, old.folder.name, FASTER.get(name, AIM), measure)
     for place in (TERRAIN, WIDE):
         measure = partial(contest, repeats, (new, f"astar kept, {place}"), (new, f"astar by id, {place}"))
-        yield (
-            "This checkout alone.",
-            (f"astar by id beside a kept agent, {place}", "the kept agent", AIM_BY_ID, measure),
-        )
+        yield "This checkout only.", (f"astar by id beside a kept agent, {place}", "the kept agent", AIM_BY_ID, measure)
     for name, arguments in COLD.items() if also_cold else ():
         measure = partial(map, partial(cold, arguments), (old.folder, new.folder))
         yield "A fresh process, by the clock on the wall.", (name, old.folder.name, AIM, measure)
