@@ -33,6 +33,7 @@ _TABLE = {
     "lss-lrta": ("lss_lrta", "LSSLRTA"),
     "rtaa": ("rtaa", "RTAA"),
     "lrta-k": ("lrta_k", "LRTAK"),
+    "lrta-k-visited": ("lrta_k_visited", "LRTAKVisited"),
     "lrta-ls-k": ("lrta_ls_k", "LRTALSK"),
     "lrta-ls-kd": ("lrta_ls_kd", "LRTALSKD"),
     "lrts": ("lrts", "LRTS"),
