@@ -1,8 +1,9 @@
 """LRTA*(k) as first published: only states of the trial's own path are looked at again.
 
-C. Hernández, P. Meseguer, "LRTA*(k)", IJCAI 2005, the first form; ``agents.lrta_k`` is the later one.
+C. Hernández, P. Meseguer, "LRTA*(k)", IJCAI 2005.
 
-The same in plain Python: ``tests/reference/plain_lrta_k.py`` with ``visited_only``.
+The later form is ``agents.lrta_k``. There are no numbered lines to refer to. The same in plain Python:
+``tests/reference/plain_lrta_k.py`` with ``visited_only``.
 
 Reading: a state is on the path if this trial has planned there, the current one included.
 """
