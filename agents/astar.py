@@ -63,6 +63,7 @@ class WeightedAStar(Searcher):
     """
 
     plan = staticmethod(plan)
+    pooled = True
     memory_type = AStarMemory
     state_type = PROGRESS
 

@@ -59,12 +59,15 @@ class KernelAgent:
         plan: the algorithm, of the class, or of an instance whose settings choose it.
         memory: the NamedTuple that it works on; see ``make_memory``.
         forgets: whether what was learned is lost with the trial.
+        pooled: whether agents that ran by their id are used again. That takes settings which are values: what is read
+            from a file, or prepared beforehand and timed, is another matter in the next run.
         converges: whether its paper promises that repeated trials end with a shortest path.
     """
 
     plan: Any
     forgets: ClassVar[bool] = False
     converges: ClassVar[bool] = True
+    pooled: ClassVar[bool] = False
 
     def __init__(self, tie: str = "first") -> None:
         if tie not in ("first", "random"):
@@ -73,6 +76,7 @@ class KernelAgent:
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None
         self._parts: tuple[Any, ...] = ()
+        self._handle: Any = None
 
     @property
     def run_kernel(self) -> Any:
@@ -111,6 +115,11 @@ class KernelAgent:
         self.view = view
         view.painter = self.layers
         self.clear_memory(view, tie_seed(seed) if self.tie == "random" else 0)
+
+    def release(self) -> None:
+        """Let go of the problem; the arrays stay for the next one."""
+        self._parts, self._handle = (), None
+        del self.view
 
     def act(self) -> int:
         """Return the next move; STAY when there is none to make, and the view's meter says why."""

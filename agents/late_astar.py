@@ -95,6 +95,7 @@ class LateAStar(Searcher):
     """
 
     plan = staticmethod(plan)
+    pooled = True
     memory_type = LateMemory
     state_type = PROGRESS
 

@@ -71,6 +71,7 @@ class LRTA(Learner):
     """
 
     plan = staticmethod(plan)
+    pooled = True
     memory_type = LRTAMemory
 
     def __init__(self, depth: int = 1, tie: str = "first") -> None:

@@ -129,6 +129,7 @@ class LRTAK(Learner):
     """
 
     plan = staticmethod(plan)
+    pooled = True
     memory_type = LRTAKMemory
     visited_only: ClassVar[bool] = False
 

@@ -67,6 +67,7 @@ class LRTALSK(Learner):
     """
 
     plan = staticmethod(plan)
+    pooled = True
     memory_type = LSKMemory
 
     def __init__(self, k: int = 40, tie: str = "first") -> None:

@@ -176,6 +176,7 @@ class LRTALSKD(Learner):
     """
 
     memory_type = LSKDMemory
+    pooled = True
 
     def __init__(
         self,

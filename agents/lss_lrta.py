@@ -62,6 +62,7 @@ class LSSLRTA(Learner):
     """
 
     plan = staticmethod(plan)
+    pooled = True
     memory_type = LSSMemory
 
     def __init__(self, lookahead: int = 50, commit: str = "all", tie: str = "first") -> None:

@@ -138,6 +138,7 @@ class PLRTA(Learner):
     """
 
     plan = staticmethod(plan)
+    pooled = True
     memory_type = PLRTAMemory
 
     def __init__(self, queue: int = 40, tie: str = "first") -> None:

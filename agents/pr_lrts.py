@@ -232,6 +232,7 @@ class PRLRTS(LRTS):
 
     plan = staticmethod(plan)
     precomputes = True
+    pooled = False
 
     def __init__(
         self,

@@ -235,6 +235,7 @@ class DStarLite(KernelAgent):
     """
 
     plan = staticmethod(plan)
+    pooled = True
 
     def __init__(self, queue: str | None = None, tie: str = "first") -> None:
         super().__init__(tie)

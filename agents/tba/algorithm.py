@@ -241,6 +241,7 @@ class TBA(Searcher):
     """
 
     plan = staticmethod(plan)
+    pooled = True
     memory_type = TBAMemory
     state_type = VARIABLES
 
