@@ -15,7 +15,7 @@ Deviations and readings:
 - The readings of the general step are listed in ``rt_gym.search.lookahead``.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ class LRTA(Learner):
 
     plan = staticmethod(plan)
     pooled = True
-    memory_type = LRTAMemory
+    memory_type: ClassVar[Any] = LRTAMemory
 
     def __init__(self, depth: int = 1, tie: str = "first") -> None:
         super().__init__(tie)
