@@ -40,7 +40,7 @@ class LSSMemory(NamedTuple):
     commit: int
 
 
-@kernel
+@kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Search, learn, and commit to the path to the best frontier state or to its first step."""
     best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead)  # local search space

@@ -34,7 +34,7 @@ def adapt(trip, space, h, best):
         raise_h(trip, h, np.int64(space.cell[u]), min(f - space.g[u], np.int64(INF)))
 
 
-@kernel
+@kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Search, learn, and commit to the path to the best frontier state or to its first step."""
     space = memory.space

@@ -106,15 +106,15 @@ def initialize(terrain, memory, start, goal):
     state.begun = 1
 
 
-@kernel
+@kernel(inline=True)
 def search(terrain, trip, memory, goal):
     """{7}: A* for one slice; the first one ends before a path is longer than can be traced at once."""
-    buckets, limits = memory.buckets, memory.limits
-    if memory.space.state[0].closed > 0:
-        return np.int64(resume_astar(terrain, trip, buckets, goal, limits.n_e))
-    if limits.by_length == 0:
-        return np.int64(resume_astar(terrain, trip, buckets, goal, min(limits.n_e, limits.n_t)))
-    return search_by_length(terrain, trip, memory, goal)
+    limits, n_e = memory.limits, memory.limits.n_e
+    if memory.space.state[0].closed == 0:
+        if limits.by_length != 0:
+            return search_by_length(terrain, trip, memory, goal)
+        n_e = min(n_e, limits.n_t)
+    return np.int64(resume_astar(terrain, trip, memory.buckets, goal, n_e))
 
 
 @kernel
@@ -132,7 +132,7 @@ def search_by_length(terrain, trip, memory, goal):
     return end
 
 
-@kernel
+@kernel(inline=True)
 def begin_trace(memory):
     """{11}: let pathNew begin with the most promising state, the first of the open list."""
     space, paths, new = memory.space, memory.paths, 1 - memory.state[0].follow
@@ -143,7 +143,7 @@ def begin_trace(memory):
     paths.info[new].g = space.g[top]
 
 
-@kernel
+@kernel(inline=True)
 def trace_back(trip, memory, loc, n_t):
     """{13}: trace pathNew back to ``loc`` or the start, at most ``n_t`` steps; return 1 once it is complete, else 0."""
     space, paths, start, new = memory.space, memory.paths, memory.state[0].start, 1 - memory.state[0].follow
@@ -159,7 +159,7 @@ def trace_back(trip, memory, loc, n_t):
     return np.int64(cell == start or place_of(paths, new, loc) >= 0)
 
 
-@kernel
+@kernel(inline=True)
 def follow_new(memory, goal):
     """{15}-{18}: let pathNew become pathFollow, unless the threshold is against it."""
     paths, state, space = memory.paths, memory.state[0], memory.space
@@ -173,7 +173,7 @@ def follow_new(memory, goal):
             state.solution_found_and_traced = 1  # {17}
 
 
-@kernel
+@kernel(inline=True)
 def next_loc(memory, loc):
     """{21}-{29}: return the next cell along pathFollow, or back, or where the agent came from; NONE for none."""
     space, paths, state = memory.space, memory.paths, memory.state[0]

@@ -60,7 +60,7 @@ class Space(NamedTuple):
 
 
 def make_space(cells: int) -> Space:
-    """Return room for a search over so many cells. Pages that are never touched cost nothing.
+    """Return room for a search over this many cells. Pages that are never touched cost nothing.
 
     Args:
         cells: size of the flat, bordered map, and the largest number of states.
