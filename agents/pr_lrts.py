@@ -232,7 +232,6 @@ class PRLRTS(LRTS):
 
     plan = staticmethod(plan)
     precomputes = True
-    pooled = False
 
     def __init__(
         self,
