@@ -65,7 +65,8 @@ POOL = Pool()
 def key_of(kind: Any, settings: dict[str, Any], problem: Problem) -> Hashable | None:
     """Return what agents must have in common to stand in for each other; None for those that do not wait in a pool.
 
-    Their class says whether they do, with ``pooled``; what prepares itself never does. Types are part of the key, because 1 and True are equal.
+    Their class says whether they do, with ``pooled``; what prepares itself never does. Types are part of the key,
+    because 1 and True are equal.
     """
     if not getattr(kind, "pooled", False) or getattr(kind, "precomputes", False):
         return None
