@@ -11,9 +11,11 @@ Example:
 import importlib
 import inspect
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from agents.base import Agent, KernelAgent
+from agents.pool import POOL, key_of
 from agents.record import MoveSeconds, Run
 from agents.runner import run_agent
 from rt_gym.errors import InputError, quoted
@@ -33,6 +35,7 @@ _TABLE = {
     "lss-lrta": ("lss_lrta", "LSSLRTA"),
     "rtaa": ("rtaa", "RTAA"),
     "lrta-k": ("lrta_k", "LRTAK"),
+    "lrta-k-visited": ("lrta_k_visited", "LRTAKVisited"),
     "lrta-ls-k": ("lrta_ls_k", "LRTALSK"),
     "lrta-ls-kd": ("lrta_ls_kd", "LRTALSKD"),
     "lrts": ("lrts", "LRTS"),
@@ -68,8 +71,13 @@ def load(agent_id: str) -> Any:
 
 def parameters(agent_id: str) -> dict[str, Any]:
     """Return the parameters of an agent with their defaults."""
-    signature = inspect.signature(load(agent_id))
-    return {name: parameter.default for name, parameter in signature.parameters.items()}
+    return dict(_defaults(load(agent_id)))
+
+
+@cache
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Return the parameters of a class with their defaults."""
+    return {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
 
 
 def make(agent_id: str, *, budget: Budget | int | None = None, **settings: Any) -> Any:
@@ -83,16 +91,23 @@ def make(agent_id: str, *, budget: Budget | int | None = None, **settings: Any) 
     Raises:
         InputError: for an unknown id or parameter, or a value out of range; the message lists what is known.
     """
-    agent = load(agent_id)
-    known = parameters(agent_id)
+    kind, settings = _chosen(agent_id, Budget.of(budget), settings)
+    return kind(**settings)
+
+
+def _chosen(agent_id: str, budget: Budget, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the class of an agent and its settings, those that the budget chooses among them.
+
+    Raises:
+        InputError: for an unknown id or parameter.
+    """
+    kind = load(agent_id)
+    known = _defaults(kind)
     for name in settings:
         if name not in known:
             listed = ", ".join(known) or "none"
             raise InputError(f"agent {agent_id} has no parameter {quoted(name)}; its parameters are {listed}")
-    allowance = Budget.of(budget)
-    if allowance.limit is not None:
-        settings = agent.fit(allowance.limit, allowance.count) | settings
-    return agent(**settings)
+    return kind, settings if budget.limit is None else kind.fit(budget.limit, budget.count) | settings
 
 
 def run(
@@ -119,18 +134,22 @@ def run(
         clock: time every move, which takes some 20 ns.
         settings: parameters of the agent, with an id.
     """
+    options = {"budget": budget, "trials": trials, "max_moves": max_moves, "seed": seed, "clock": clock}
     if isinstance(agent, str):
-        return run(
-            make(agent, budget=budget, **settings),
-            problem,
-            budget=budget,
-            trials=trials,
-            max_moves=max_moves,
-            seed=seed,
-            clock=clock,
-        )
+        return _run_by_id(agent, problem, settings, options)
     if settings:
         raise InputError(f"settings {', '.join(settings)} go with an id, not with an agent that is already made")
     if not callable(getattr(agent, "reset", None)) or not callable(getattr(agent, "act", None)):
         raise InputError(f"an agent is an id or an object with reset and act, not {quoted(agent)}")
     return run_agent(agent, problem, Budget.of(budget), trials, max_moves, seed, clock)
+
+
+def _run_by_id(agent_id: str, problem: Problem, settings: dict[str, Any], options: dict[str, Any]) -> Run:
+    """Run an agent that has run before with these settings on such a map, or a new one. One that raised is dropped."""
+    kind, settings = _chosen(agent_id, Budget.of(options["budget"]), settings)
+    key = key_of(kind, settings, problem)
+    agent = POOL.take(key) or kind(**settings)
+    record = run(agent, problem, **options)
+    if key is not None:
+        POOL.put(key, agent)
+    return record

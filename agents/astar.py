@@ -4,6 +4,8 @@ P. Hart, N. Nilsson, B. Raphael, "A Formal Basis for the Heuristic Determination
 Transactions on Systems Science and Cybernetics 4(2), 1968; I. Pohl, "Heuristic Search Viewed as Path Finding in a
 Graph", Artificial Intelligence 1, 1970, for the weighted form.
 
+The search itself is ``rt_gym.search.astar``. The same in plain Python: ``tests/reference/plain_astar.py``.
+
 Readings:
 - With a budget too small for the search the agent stands still and thinks on at the next move.
 - In unknown or changing terrain it plans on what it believes and starts anew when the next step is blocked.
@@ -17,39 +19,42 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent
+from agents.base import Searcher
 from rt_gym.errors import InputError, quoted
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED
-from rt_gym.search.astar import FOUND, INTERRUPTED, Buckets, begin_astar, make_buckets, resume_astar
+from rt_gym.search.astar import FOUND, INTERRUPTED, Buckets, begin_astar, resume_astar
 from rt_gym.search.space import Space, trace
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.world import View
+
+# Whether a search is under way.
+PROGRESS = record(searching=int)
 
 
 class AStarMemory(NamedTuple):
-    """The search, and whether one is under way."""
+    """The search and its states, and PROGRESS[1]."""
 
+    space: Space
     buckets: Buckets
-    searching: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Search on, and commit to the whole path once it is found. A map that changed meanwhile is searched anew."""
-    buckets, searching = memory.buckets, memory.searching
-    if searching[0] == 0 or trip.state[0].changed > 0:
+    buckets, space, state = memory.buckets, memory.space, memory.state[0]
+    if state.searching == 0 or trip.state[0].changed > 0:
         begin_astar(terrain, buckets, s, t)
     end = resume_astar(terrain, trip, buckets, t, UNLIMITED)
-    searching[0] = end == INTERRUPTED
+    state.searching = np.int64(end == INTERRUPTED)
     if end == INTERRUPTED:
         return np.int64(WAIT)
     if end != FOUND:
         return np.int64(NO_PATH)
-    return trace(buckets.space, buckets.space.state[0].best, trip.plan)
+    return trace(space, space.state[0].best, trip.plan)
 
 
-class WeightedAStar(KernelAgent):
+class WeightedAStar(Searcher):
     """A* with the heuristic times a weight.
 
     Args:
@@ -58,12 +63,15 @@ class WeightedAStar(KernelAgent):
     """
 
     plan = staticmethod(plan)
+    pooled = True
+    memory_type = AStarMemory
+    state_type = PROGRESS
 
     def __init__(self, weight: float = 1.5, tie: str = "first") -> None:
         super().__init__(tie)
         if isinstance(weight, bool) or not isinstance(weight, Real) or not 1 <= weight <= 1000:
             raise InputError(f"weight must be a number from 1 to 1000, not {quoted(weight)}")
-        self.weight: Fraction = Fraction(float(weight)).limit_denominator(1000)
+        self.weight = Fraction(float(weight)).limit_denominator(1000)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -74,24 +82,6 @@ class WeightedAStar(KernelAgent):
     def bound(self) -> None:
         """There is none: the first move pays for the whole search."""
         return None
-
-    def make_memory(self, view: View) -> AStarMemory:
-        """Return room for a search of the whole map."""
-        return AStarMemory(make_buckets(view.terrain, self.weight), np.zeros(1, np.int64))
-
-    def clear_memory(self, view: View, seed: int) -> None:
-        """Forget the search."""
-        self.memory.buckets.space.random[0] = seed
-        self.begin_trial()
-
-    @property
-    def space(self) -> Space:
-        """The states of the search."""
-        return self.memory.buckets.space
-
-    def begin_trial(self) -> None:
-        """Forget a search that was under way."""
-        self.memory.searching[0] = 0
 
 
 class AStar(WeightedAStar):

@@ -1,34 +1,28 @@
-"""What an agent is, and the one trial loop that all of them share.
+"""What an agent is: the protocol, and the classes that own what agents with kernels have in common.
 
-An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
-meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
-CUT, FULL). The agent's class names it, ``plan = staticmethod(plan)``, and gets two kernels that are bound to it: one
-walks a whole trial, the other makes one decision for ``act``. Both walk the same path, because both are the same few
-lines.
+The class of an agent names its algorithm, a kernel (see ``agents.loop``), as ``plan = staticmethod(plan)``. A
+``Learner`` has values and a search, a ``Searcher`` has an A* that outlives the move.
 """
 
-import types
-from collections.abc import Callable
-from functools import cache
+from fractions import Fraction
 from math import isqrt
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.loop import bound_to
 from agents.record import Decision
-from rt_gym.clock import start_clock, time_move
 from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import InputError, checked_seed, quoted
 from rt_gym.grid import fill_h0, locate, span
 from rt_gym.handles import handle
 from rt_gym.jit import kernel
-from rt_gym.meter import CRAMPED, IDLE, after_overrun
+from rt_gym.meter import CRAMPED
+from rt_gym.search.astar import make_buckets
 from rt_gym.search.space import NONE, Space, make_space
-from rt_gym.trip import STAY, adopt, must_plan, take
-from rt_gym.world import Truth, View, World, walk
-
-GOAL, OUT_OF_MOVES = 0, 1
+from rt_gym.trip import STAY
+from rt_gym.world import Truth, View, World
 
 
 class Agent(Protocol):
@@ -39,63 +33,6 @@ class Agent(Protocol):
 
     def act(self) -> int:
         """Return the next move: a direction, or STAY."""
-
-
-def plan(terrain, trip, memory, s, t):
-    """Stand in for an agent's own plan in the two templates below."""
-    return np.int64(0)
-
-
-def trial_loop(episode, limit):
-    """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK, OVERRUN or CRAMPED."""
-    truth, terrain, trip, memory, t = episode.truth, episode.terrain, episode.trip, episode.memory, episode.goal
-    s = trip.state[0].at
-    end = np.int64(GOAL)
-    start_clock(trip.clock)
-    while s != t:
-        if trip.tally[0].moves >= limit:
-            end = np.int64(OUT_OF_MOVES)
-            break
-        if must_plan(terrain, trip, s):
-            adopt(trip, plan(terrain, trip, memory, s, t))
-        d = take(trip)
-        if d < STAY:
-            if after_overrun(trip) != IDLE:
-                end = d
-                break
-            d = np.int64(STAY)
-        s = walk(truth, terrain, trip, s, d)
-        time_move(trip.clock)
-    trip.state[0].at = s
-    return end
-
-
-def decision(episode):
-    """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
-    terrain, trip, memory, t = episode.terrain, episode.trip, episode.memory, episode.goal
-    s = trip.state[0].at
-    if must_plan(terrain, trip, s):
-        adopt(trip, plan(terrain, trip, memory, s, t))
-    return take(trip)
-
-
-def bind(template: Callable[..., Any], plan: Any) -> Any:
-    """Return a copy of a template that calls this plan, as a kernel of its own.
-
-    The qualified name keeps the disk caches of two agents apart: numba tells cached functions from each other by name
-    and byte code, and the byte code is the same.
-    """
-    source = getattr(plan, "py_func", plan)
-    bound = types.FunctionType(template.__code__, {**globals(), "plan": plan}, template.__name__)
-    bound.__qualname__ = f"{template.__name__}.{source.__module__}.{source.__qualname__}"
-    bound.__module__ = __name__
-    return kernel(bound, also=(source.__code__.co_filename,))
-
-
-@cache
-def bound_to(plan: Any) -> tuple[Any, Any]:
-    """Return the trial loop and the decision of a plan; nothing is compiled before the first call."""
-    return bind(trial_loop, plan), bind(decision, plan)
 
 
 @kernel
@@ -122,12 +59,15 @@ class KernelAgent:
         plan: the algorithm, of the class, or of an instance whose settings choose it.
         memory: the NamedTuple that it works on; see ``make_memory``.
         forgets: whether what was learned is lost with the trial.
+        pooled: whether agents that ran by their id are used again. That takes settings which are values: what is read
+            from a file, or prepared beforehand and timed, is another matter in the next run.
         converges: whether its paper promises that repeated trials end with a shortest path.
     """
 
     plan: Any
     forgets: ClassVar[bool] = False
     converges: ClassVar[bool] = True
+    pooled: ClassVar[bool] = False
 
     def __init__(self, tie: str = "first") -> None:
         if tie not in ("first", "random"):
@@ -136,6 +76,7 @@ class KernelAgent:
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None
         self._parts: tuple[Any, ...] = ()
+        self._handle: Any = None
 
     @property
     def run_kernel(self) -> Any:
@@ -174,6 +115,11 @@ class KernelAgent:
         self.view = view
         view.painter = self.layers
         self.clear_memory(view, tie_seed(seed) if self.tie == "random" else 0)
+
+    def release(self) -> None:
+        """Let go of the problem; the arrays stay for the next one."""
+        self._parts, self._handle = (), None
+        del self.view
 
     def act(self) -> int:
         """Return the next move; STAY when there is none to make, and the view's meter says why."""
@@ -282,6 +228,40 @@ class Learner(KernelAgent):
         """Let the values start at the heuristic; seed 0 breaks ties by order of generation."""
         fill_h0(view.terrain, view.goal_cell, self.memory.h)
         self.memory.space.random[0] = seed
+
+
+class Searcher(KernelAgent):
+    """An agent without values, whose A* over the whole map goes on from move to move.
+
+    Its memory is a NamedTuple that begins with ``space``, ``buckets`` and ``state``, a record of how far it is; what
+    follows, the agent's own, is named by ``own_memory``.
+
+    Attributes:
+        weight: what the heuristic is multiplied with.
+    """
+
+    memory_type: ClassVar[Any]
+    state_type: ClassVar[np.dtype[np.record]]
+    weight = Fraction(1)
+
+    def own_memory(self, view: View) -> dict[str, Any]:
+        """Return what the memory holds beside the search."""
+        return {}
+
+    def make_memory(self, view: View) -> Any:
+        """Return the arrays that the plan kernel works on, for maps of this size and kind."""
+        buckets = make_buckets(view.terrain, self.weight)
+        state = np.zeros(1, self.state_type)
+        return self.memory_type(space=buckets.space, buckets=buckets, state=state, **self.own_memory(view))
+
+    def clear_memory(self, view: View, seed: int) -> None:
+        """Forget the search; seed 0 breaks ties by order of generation."""
+        self.memory.space.random[0] = seed
+        self.begin_trial()
+
+    def begin_trial(self) -> None:
+        """Forget a search that was under way: all fields of the state are 0."""
+        self.memory.state[:] = 0
 
 
 def largest_depth(limit: int, count: str, reserve: int = 2) -> int:

@@ -3,6 +3,8 @@
 Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009, section 4.3: what acting early is measured
 against.
 
+The section describes it in words. The same in plain Python: ``run_late`` in ``tests/reference/plain_tba.py``.
+
 Readings:
 - A slice expands as many states as one of TBA* with the same ``R`` and ``r``, so that the two differ in acting alone.
 - Meanwhile the agent steps from the start to a random neighbour and back. When the path is found it returns to the
@@ -16,28 +18,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent
-from agents.tba import MAX_R, share
+from agents.base import Searcher
+from agents.tba.algorithm import MAX_R, share
 from rt_gym.grid import OPPOSITE
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
 from rt_gym.meter import scan
-from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, make_buckets, resume_astar
+from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, resume_astar
 from rt_gym.search.space import NONE, Space, draw, outdated, trace
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.world import View
 
-# Entries of LateMemory.state: what the agent is doing, and the direction of its step away from the start.
-PHASE, AWAY = range(2)
+# What the agent is doing, and the direction of its step away from the start, or NONE.
+PROGRESS = record(phase=int, away=int)
 IDLE, SEARCHING, READY = range(3)
 
 
 class LateMemory(NamedTuple):
-    """The search, how many states a slice expands, the random steps, and what the agent is doing."""
+    """The search and its states, PROGRESS[1], the state of the random steps, and how many states a slice expands."""
 
+    space: Space
     buckets: Buckets
-    expansions: NDArray[np.int64]
+    state: NDArray[np.record]
     random: NDArray[np.uint64]
-    state: NDArray[np.int64]
+    expansions: int
 
 
 @kernel
@@ -56,33 +59,33 @@ def any_step(terrain, trip, random, s):
 @kernel
 def plan(terrain, trip, memory, s, t):
     """One time slice: search on, then step to or fro, or commit to the path."""
-    buckets, state = memory.buckets, memory.state
-    if state[PHASE] == IDLE or outdated(terrain, trip, buckets.space):
+    buckets, space, state = memory.buckets, memory.space, memory.state[0]
+    if state.phase == IDLE or outdated(terrain, trip, space):
         begin_astar(terrain, buckets, s, t)
-        state[PHASE] = SEARCHING
-        state[AWAY] = NONE
-    if state[PHASE] == SEARCHING:
-        end = resume_astar(terrain, trip, buckets, t, memory.expansions[0])
+        state.phase = SEARCHING
+        state.away = NONE
+    if state.phase == SEARCHING:
+        end = resume_astar(terrain, trip, buckets, t, memory.expansions)
         if end == EXHAUSTED:
             return np.int64(NO_PATH)
         if end == FOUND:
-            state[PHASE] = READY
-    if state[AWAY] != NONE:
-        trip.plan[0] = OPPOSITE[state[AWAY]]
-        state[AWAY] = NONE
+            state.phase = READY
+    if state.away != NONE:
+        trip.plan[0] = OPPOSITE[state.away]
+        state.away = NONE
         return np.int64(1)
-    if state[PHASE] == READY:
-        state[PHASE] = IDLE
-        return trace(buckets.space, buckets.space.state[0].best, trip.plan)
+    if state.phase == READY:
+        state.phase = IDLE
+        return trace(space, space.state[0].best, trip.plan)
     d = any_step(terrain, trip, memory.random, s)
     if d == NONE:
         return np.int64(WAIT)
-    state[AWAY] = d
+    state.away = d
     trip.plan[0] = d
     return np.int64(1)
 
 
-class LateAStar(KernelAgent):
+class LateAStar(Searcher):
     """Late-acting A*.
 
     Args:
@@ -92,6 +95,9 @@ class LateAStar(KernelAgent):
     """
 
     plan = staticmethod(plan)
+    pooled = True
+    memory_type = LateMemory
+    state_type = PROGRESS
 
     def __init__(self, R: int = 100, r: float = 0.9, tie: str = "first") -> None:
         super().__init__(tie)
@@ -108,26 +114,11 @@ class LateAStar(KernelAgent):
         """The most expansions that a move can take."""
         return self.expansions
 
-    @property
-    def space(self) -> Space:
-        """The states of the search."""
-        return self.memory.buckets.space
-
-    def make_memory(self, view: View) -> LateMemory:
-        """Return room for a search of the whole map."""
-        return LateMemory(
-            make_buckets(view.terrain),
-            np.array([self.expansions]),
-            np.ones(1, np.uint64),
-            np.zeros(2, np.int64),
-        )
+    def own_memory(self, view: View) -> dict[str, Any]:
+        """Return the state of the random steps and the length of a slice."""
+        return {"random": np.ones(1, np.uint64), "expansions": self.expansions}
 
     def clear_memory(self, view: View, seed: int) -> None:
-        """Forget the search."""
-        self.memory.buckets.space.random[0] = seed
+        """Forget the search; seed 0 takes the same random steps in every run."""
+        super().clear_memory(view, seed)
         self.memory.random[0] = seed or 1
-        self.begin_trial()
-
-    def begin_trial(self) -> None:
-        """Forget a search that was under way."""
-        self.memory.state[PHASE] = IDLE

@@ -4,13 +4,18 @@ R. Korf, "Real-Time Heuristic Search", Artificial Intelligence 42, 1990, for a l
 Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time Heuristic
 Search", ICAPS 2007, Figure 1 with a fixed depth and the global goal for more.
 
+The numbers in braces are the lines of Algorithm 1 in C. Hernández, J. Baier, "Fast Subgoaling for Pathfinding via
+Real-Time Search", ICAPS 2011, which prints Korf's algorithm; those of Figure 1 stand in ``rt_gym.search.lookahead``.
+The same in plain Python: ``tests/reference/plain_lrta.py``.
+
 Deviations and readings:
-- A value is never lowered (``max``), as in later texts; Korf's does not say so.
+- {1}, {2} are the trial loop; {3} is the world, which keeps the believed map.
+- {5} A value is never lowered, as in later texts; Korf's does not say so.
 - Depth one is written out, for speed; it is the general step's special case, move for move.
 - The readings of the general step are listed in ``rt_gym.search.lookahead``.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +25,8 @@ from rt_gym.errors import whole
 from rt_gym.jit import kernel
 from rt_gym.meter import charge
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.propagation import best_step, commit
 from rt_gym.search.space import NONE, Space
+from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value
 from rt_gym.trip import CUT
 from rt_gym.world import View
@@ -39,14 +44,14 @@ class LRTAMemory(NamedTuple):
 
 @kernel(inline=True)
 def korf(terrain, trip, memory, s, t):
-    """One step with a lookahead of one."""
+    """{4}-{6}: one step with a lookahead of one."""
     h = memory.h
     if not charge(trip, s):
         return np.int64(CUT)
-    y, f = best_step(terrain, h, s, np.int64(terrain.mask[s]), t)
+    y, f = best_step(terrain, h, s, np.int64(terrain.mask[s]), t)  # {4}
     if y != NONE:
-        raise_value(trip, h, terrain, s, t, f)
-    return commit(terrain, trip, h, memory.space.random, s, y, t)
+        raise_value(trip, h, terrain, s, t, f)  # {5}
+    return commit(terrain, trip, h, memory.space.random, s, y, t)  # {6}
 
 
 @kernel(inline=True)
@@ -66,7 +71,8 @@ class LRTA(Learner):
     """
 
     plan = staticmethod(plan)
-    memory_type = LRTAMemory
+    pooled = True
+    memory_type: ClassVar[Any] = LRTAMemory
 
     def __init__(self, depth: int = 1, tie: str = "first") -> None:
         super().__init__(tie)

@@ -3,6 +3,10 @@
 C. Hernández, P. Meseguer, "Improving LRTA*(k)", IJCAI 2007; summarised in Figure 2 of the same authors' "Combining
 Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008.
 
+The numbers in braces are the lines of LRTA*_LS(k, d)-trial in Figure 3 of that paper, with the current state in the
+place of z and without {8}-{12}; those of SelectLS stand in ``rt_gym.search.propagation``. The same in plain Python:
+``tests/reference/plain_lrta_ls.py``.
+
 Readings:
 - Those of the selection of the learning space are listed in ``rt_gym.search.propagation``.
 - The successors of the current state are read once to test it, which is the expansion, and once more to choose the move
@@ -16,14 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent
+from agents.base import Learner
 from rt_gym.errors import whole
-from rt_gym.grid import MAX_CELLS, fill_h0
+from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, make_local
-from rt_gym.search.propagation import best_step, commit, learn_around
-from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.search.propagation import learn_around
+from rt_gym.search.space import NONE, Space
+from rt_gym.search.step import best_step, commit
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.world import View
 
@@ -32,8 +37,9 @@ class LSKMemory(NamedTuple):
     """Learned values, the learning space, and how many interior states it may have."""
 
     h: NDArray[np.int64]
+    space: Space
     local: Local
-    k: NDArray[np.int64]
+    k: int
 
 
 @kernel(inline=True)
@@ -44,15 +50,15 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(CUT)
     moves = np.int64(terrain.mask[s])
     y, f = best_step(terrain, h, s, moves)
-    if y != NONE and h[s] < f:
-        if learn_around(terrain, trip, memory.local, h, s, t, memory.k[0]) == NONE:
+    if y != NONE and h[s] < f:  # {4}
+        if learn_around(terrain, trip, memory.local, h, s, t, memory.k) == NONE:  # {5}
             return np.int64(NO_PATH)
         scan(trip)
-        y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))
-    return commit(terrain, trip, h, memory.local.space.random, s, y)
+        y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))  # {6}
+    return commit(terrain, trip, h, memory.space.random, s, y)  # {7}
 
 
-class LRTALSK(KernelAgent):
+class LRTALSK(Learner):
     """LRTA*_LS(k).
 
     Args:
@@ -61,6 +67,8 @@ class LRTALSK(KernelAgent):
     """
 
     plan = staticmethod(plan)
+    pooled = True
+    memory_type = LSKMemory
 
     def __init__(self, k: int = 40, tie: str = "first") -> None:
         super().__init__(tie)
@@ -80,17 +88,6 @@ class LRTALSK(KernelAgent):
         """The most expansions that a move can take."""
         return 1
 
-    @property
-    def space(self) -> Space:
-        """The states of the learning space; none of them is where a search ended."""
-        return self.memory.local.space
-
-    def make_memory(self, view: View) -> LSKMemory:
-        """Return room for the values of every cell and for the learning space."""
-        cells = view.terrain.mask.size
-        return LSKMemory(np.empty(cells, np.int64), make_local(make_space(cells)), np.array([self.k]))
-
-    def clear_memory(self, view: View, seed: int) -> None:
-        """Let the values start at the heuristic."""
-        fill_h0(view.terrain, view.goal_cell, self.memory.h)
-        self.memory.local.space.random[0] = seed
+    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+        """Return the queues of the learning space and how many interior states it may have."""
+        return {"local": make_local(space), "k": self.k}

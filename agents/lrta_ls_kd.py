@@ -3,15 +3,19 @@
 C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, Figure 3 for
 dynamic lookahead with dynamic control, the text for the other five versions.
 
+The numbers in braces are the lines of the figure's LRTA*_LS(k, d)-trial; the trial loop is {1} and {2}. Those of
+SelectLS and Changes? stand in ``rt_gym.search.propagation``. The same in plain Python:
+``tests/reference/plain_lrta_ls.py``.
+
 Readings:
-- A state is tested when it is next to be expanded, so with d = 1 the best successor of the current state is tested as
-  well. Its successors are then read once: that is an expansion if it is expanded, else a scan.
-- The goal never changes; the printed test would raise its value.
-- Static lookahead tests the closed states in the order of their expansion, then the first of the open list. Each has
-  its own k, unless ``shared_k`` makes it the total of a move.
-- Where the lookahead ends with the current state itself, walking several moves is walking one.
+- {4} A state is tested when it is next to be expanded, so with d = 1 the best successor of the current state is tested
+  as well. Its successors are then read once: that is an expansion if it is expanded, else a scan.
+- {4} The goal never changes; the printed test would raise its value.
+- {4}-{5} Static lookahead tests the closed states in the order of their expansion, then the first of the open list.
+  Each has its own k, unless ``shared_k`` makes it the total of a move.
+- {8} Where the lookahead ends with the current state itself, walking several moves is walking one.
 - The readings of the learning space are listed in ``rt_gym.search.propagation``.
-- Where the meter refuses an expansion the local search space is as large as it got.
+- {3} Where the meter refuses an expansion the local search space is as large as it got.
 """
 
 from typing import Any, NamedTuple
@@ -19,38 +23,48 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent
+from agents.base import Learner
 from rt_gym.errors import InputError, flag, quoted, whole
-from rt_gym.grid import MAX_CELLS, fill_h0
+from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, begin_search, bounded_astar, expand, make_local, nth_closed
-from rt_gym.search.propagation import best_step, changes, commit, learn_around
+from rt_gym.search.propagation import changes, learn_around
 from rt_gym.search.space import NONE, Space, make_space, trace
+from rt_gym.search.step import best_step, commit
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.world import View
 
-LOOKAHEADS = ("dynamic", "static")
 CONTROLS = ("dynamic", "single", "several")
 DYNAMIC, SINGLE, SEVERAL = range(3)
 ROOT = 0  # the slot of the current state
 
-# Entries of LSKDMemory.settings.
-K, D, STATIC, CONTROL, SHARED_K = range(5)
-
 
 class LSKDMemory(NamedTuple):
-    """Learned values, the local search space, the local learning space, and the parameters."""
+    """Learned values, the local search space, the local learning space, and the parameters.
+
+    Attributes:
+        h: int64 per cell, the values.
+        space, search: the states of the lookahead, and with them its queues.
+        learning: the learning space.
+        k, d: how many values are raised around a state, and how many states are closed.
+        control: DYNAMIC, SINGLE or SEVERAL.
+        shared_k: 1 if k is the total of a move.
+    """
 
     h: NDArray[np.int64]
+    space: Space
     search: Local
     learning: Local
-    settings: NDArray[np.int64]
+    k: int
+    d: int
+    control: int
+    shared_k: int
 
 
 @kernel(inline=True)
 def look_until_change(terrain, trip, local, h, s, t, d):
-    """A* until the next state has to change or is the goal, or ``d`` states are closed.
+    """{3}, dynamic: A* until the next state has to change or is the goal, or ``d`` states are closed.
 
     Returns:
         The slot of that next state, NONE if nothing is left to expand, and whether it has to change.
@@ -80,56 +94,75 @@ def look_until_change(terrain, trip, local, h, s, t, d):
 
 @kernel(inline=True)
 def learn_everywhere(terrain, trip, memory, t, z):
-    """Learn around every closed state that has to change, and around slot ``z``.
+    """{4}-{5}, static: learn around every closed state that has to change, and around slot ``z``.
 
     Returns:
         How many states were interior, NONE if one of the learning spaces had no frontier.
     """
-    h, space, settings = memory.h, memory.search.space, memory.settings
-    left, learned = settings[K], np.int64(0)
+    h, space = memory.h, memory.space
+    left, learned = memory.k, np.int64(0)
     for k in range(space.state[0].closed + 1):
         cell = np.int64(space.cell[nth_closed(space, k) if k < space.state[0].closed else z])
         if cell == t or left == 0:
             break
         scan(trip)
-        if changes(terrain, h, cell, np.int64(terrain.mask[cell])):
-            inside = learn_around(terrain, trip, memory.learning, h, cell, t, left)
+        if changes(terrain, h, cell, np.int64(terrain.mask[cell])):  # {4}
+            inside = learn_around(terrain, trip, memory.learning, h, cell, t, left)  # {5}
             if inside == NONE:
                 return inside
             learned += inside
-            left -= inside * settings[SHARED_K]
+            left -= inside * memory.shared_k
     return learned
 
 
+@kernel(inline=True)
+def move(terrain, trip, memory, s, z, learned):
+    """{6}-{12}: commit to one move, or to the whole path to slot ``z``, as the control strategy says."""
+    h, space = memory.h, memory.space
+    several = memory.control == SEVERAL or (memory.control == DYNAMIC and learned == 0)
+    if z != ROOT and several:  # {8}
+        space.state[0].best = z
+        return trace(space, z, trip.plan)  # {9}-{12}
+    space.state[0].best = NONE
+    scan(trip)
+    y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))  # {6}
+    return commit(terrain, trip, h, space.random, s, y)  # {7}
+
+
 @kernel
-def plan(terrain, trip, memory, s, t):
-    """Look ahead, learn, and commit to one move or to the whole path to where the lookahead ended."""
-    h, space, settings = memory.h, memory.search.space, memory.settings
-    if settings[STATIC] != 0:
-        z, change = bounded_astar(terrain, trip, memory.search, h, s, t, settings[D]), False
-    else:
-        z, change = look_until_change(terrain, trip, memory.search, h, s, t, settings[D])
+def plan_dynamic(terrain, trip, memory, s, t):
+    """{3}-{12} with dynamic lookahead: it ends at a state that has to change, and only that one is repaired."""
+    h, space, learned = memory.h, memory.space, np.int64(0)
+    z, change = look_until_change(terrain, trip, memory.search, h, s, t, memory.d)  # {3}
     if z == NONE:
         return np.int64(NO_PATH)
     if z == ROOT and not change:
         return np.int64(CUT)
-    learned = np.int64(0)
-    if settings[STATIC] != 0:
-        learned = learn_everywhere(terrain, trip, memory, t, z)
-    elif change:
-        learned = learn_around(terrain, trip, memory.learning, h, np.int64(space.cell[z]), t, settings[K])
+    if change:  # {4}
+        learned = learn_around(terrain, trip, memory.learning, h, np.int64(space.cell[z]), t, memory.k)  # {5}
     if learned == NONE:
         return np.int64(NO_PATH)
-    if z != ROOT and (settings[CONTROL] == SEVERAL or (settings[CONTROL] == DYNAMIC and learned == 0)):
-        space.state[0].best = z
-        return trace(space, z, trip.plan)
-    space.state[0].best = NONE
-    scan(trip)
-    y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))
-    return commit(terrain, trip, h, space.random, s, y)
+    return move(terrain, trip, memory, s, z, learned)  # {6}-{12}
 
 
-class LRTALSKD(KernelAgent):
+@kernel
+def plan_static(terrain, trip, memory, s, t):
+    """The same with static lookahead: it takes in ``d`` states, and all that have to change are repaired."""
+    z = bounded_astar(terrain, trip, memory.search, memory.h, s, t, memory.d)  # {3}
+    if z == NONE:
+        return np.int64(NO_PATH)
+    if z == ROOT:
+        return np.int64(CUT)
+    learned = learn_everywhere(terrain, trip, memory, t, z)  # {4}-{5}
+    if learned == NONE:
+        return np.int64(NO_PATH)
+    return move(terrain, trip, memory, s, z, learned)  # {6}-{12}
+
+
+PLANS = {"dynamic": plan_dynamic, "static": plan_static}
+
+
+class LRTALSKD(Learner):
     """LRTA*_LS(k, d).
 
     Args:
@@ -142,7 +175,8 @@ class LRTALSKD(KernelAgent):
         tie: ``"first"`` or ``"random"``.
     """
 
-    plan = staticmethod(plan)
+    memory_type = LSKDMemory
+    pooled = True
 
     def __init__(
         self,
@@ -155,11 +189,12 @@ class LRTALSKD(KernelAgent):
     ) -> None:
         super().__init__(tie)
         self.k, self.d = whole("k", k, 1, MAX_CELLS), whole("d", d, 1, MAX_CELLS)
-        if lookahead not in LOOKAHEADS:
+        if not isinstance(lookahead, str) or lookahead not in PLANS:
             raise InputError(f'lookahead must be "dynamic" or "static", not {quoted(lookahead)}')
         if control not in CONTROLS:
             raise InputError(f'control must be "dynamic", "single" or "several", not {quoted(control)}')
         self.lookahead, self.control, self.shared_k = lookahead, control, flag("shared_k", shared_k)
+        self.plan = PLANS[lookahead]
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -177,23 +212,13 @@ class LRTALSKD(KernelAgent):
         """The most expansions that a move can take."""
         return self.d
 
-    @property
-    def space(self) -> Space:
-        """The states of the local search."""
-        return self.memory.search.space
-
-    def make_memory(self, view: View) -> LSKDMemory:
-        """Return room for the values of every cell and for both local spaces."""
-        cells = view.terrain.mask.size
-        control, static = CONTROLS.index(self.control), LOOKAHEADS.index(self.lookahead)
-        return LSKDMemory(
-            h=np.empty(cells, np.int64),
-            search=make_local(make_space(cells)),
-            learning=make_local(make_space(cells)),
-            settings=np.array([self.k, self.d, static, control, self.shared_k], np.int64),
-        )
-
-    def clear_memory(self, view: View, seed: int) -> None:
-        """Let the values start at the heuristic."""
-        fill_h0(view.terrain, view.goal_cell, self.memory.h)
-        self.memory.search.space.random[0] = seed
+    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+        """Return the queues of the lookahead, room for the learning space, and the parameters."""
+        return {
+            "search": make_local(space),
+            "learning": make_local(make_space(view.terrain.mask.size)),
+            "k": self.k,
+            "d": self.d,
+            "control": CONTROLS.index(self.control),
+            "shared_k": int(self.shared_k),
+        }

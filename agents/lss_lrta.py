@@ -4,6 +4,10 @@ S. Koenig, X. Sun, "Comparing real-time and incremental heuristic search for rea
 Agents and Multi-Agent Systems 18(3), 2009; first in S. Koenig, "A Comparison of Fast Search Methods for Real-Time
 Situated Agents", AAMAS 2004.
 
+C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, describe it
+as LRTA* (Koenig) in the four columns of Figure 2; comments name the column. There are no numbered lines to refer to.
+The same in plain Python: ``tests/reference/plain_lss_lrta.py``.
+
 Readings:
 - ``commit="all"`` walks the whole path to the best frontier state, as in the original; ``"one"`` replans after every
   move, which is how the figures that count expansions per action are read.
@@ -16,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent
+from agents.base import Learner
 from rt_gym.errors import InputError, quoted, whole
-from rt_gym.grid import MAX_CELLS, fill_h0
+from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
-from rt_gym.search.space import NONE, Space, make_space, trace
+from rt_gym.search.space import NONE, Space, trace
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.world import View
 
@@ -30,24 +34,25 @@ class LSSMemory(NamedTuple):
     """Learned values, the local search space, and how many states it may close and how many moves are committed."""
 
     h: NDArray[np.int64]
+    space: Space
     local: Local
-    lookahead: NDArray[np.int64]
-    commit: NDArray[np.int64]
+    lookahead: int
+    commit: int
 
 
-@kernel
+@kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Search, learn, and commit to the path to the best frontier state or to its first step."""
-    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead[0])
+    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead)  # local search space
     if best == NONE:
         return np.int64(NO_PATH)
-    if memory.local.space.state[0].closed == 0:
+    if memory.space.state[0].closed == 0:
         return np.int64(CUT)
-    frontier_update(terrain, trip, memory.local, memory.h, t)
-    return min(trace(memory.local.space, best, trip.plan), memory.commit[0])
+    frontier_update(terrain, trip, memory.local, memory.h, t)  # local learning space, learning rule
+    return min(trace(memory.space, best, trip.plan), memory.commit)  # control strategy
 
 
-class LSSLRTA(KernelAgent):
+class LSSLRTA(Learner):
     """LSS-LRTA*.
 
     Args:
@@ -57,6 +62,8 @@ class LSSLRTA(KernelAgent):
     """
 
     plan = staticmethod(plan)
+    pooled = True
+    memory_type = LSSMemory
 
     def __init__(self, lookahead: int = 50, commit: str = "all", tie: str = "first") -> None:
         super().__init__(tie)
@@ -78,19 +85,7 @@ class LSSLRTA(KernelAgent):
         """The most expansions that a move can take."""
         return self.lookahead
 
-    @property
-    def space(self) -> Space:
-        """The states of the local search."""
-        return self.memory.local.space
-
-    def make_memory(self, view: View) -> LSSMemory:
-        """Return room for the values of every cell and for the local search."""
-        cells = view.terrain.mask.size
-        commit = 1 if self.commit == "one" else cells
-        local = make_local(make_space(cells))
-        return LSSMemory(np.empty(cells, np.int64), local, np.array([self.lookahead]), np.array([commit]))
-
-    def clear_memory(self, view: View, seed: int) -> None:
-        """Let the values start at the heuristic."""
-        fill_h0(view.terrain, view.goal_cell, self.memory.h)
-        self.memory.local.space.random[0] = seed
+    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+        """Return the queues of the local search, how many states it may close and how many moves are committed."""
+        commit = 1 if self.commit == "one" else view.terrain.mask.size
+        return {"local": make_local(space), "lookahead": self.lookahead, "commit": commit}

@@ -3,6 +3,8 @@
 D. C. Rayner, K. Davison, V. Bulitko, K. Anderson, J. Lu, "Real-Time Heuristic Search with a Priority Queue", IJCAI
 2007.
 
+There are no numbered lines to refer to. The same in plain Python: ``tests/reference/plain_p_lrta.py``.
+
 Readings:
 - ``queue`` is both how many states may wait and how many of them are updated per move.
 - The priority of a state is the largest change among its neighbours since it began to wait. Of equal priority, the
@@ -21,30 +23,38 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent
+from agents.base import Learner
 from rt_gym.errors import whole
-from rt_gym.grid import MAX_CELLS, fill_h0
-from rt_gym.jit import kernel
+from rt_gym.grid import MAX_CELLS
+from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, raise_h, scan
 from rt_gym.search.heap import Heap, before, lower, pop, push, sift_down, sift_up
-from rt_gym.search.propagation import any_as_good, best_step
-from rt_gym.search.space import NONE, Space, make_space
-from rt_gym.trip import CUT, NO_PATH
+from rt_gym.search.space import NONE, Space
+from rt_gym.search.step import best_step, commit
+from rt_gym.trip import CUT
 from rt_gym.world import View
+
+# How many states have come in this trial.
+PROGRESS = record(arrivals=int)
 
 
 class PLRTAMemory(NamedTuple):
-    """Learned values and the queue, once by the first and once by the last in order; both heaps are indexed by cell.
+    """Learned values and the queue.
 
-    ``arrivals`` counts the states that ever came; ``space`` has no states, only the random ties.
+    Attributes:
+        h: int64 per cell, the values.
+        space: without a search; the random ties are its own.
+        first, last: the queue, once by the first and once by the last in order; both heaps are indexed by cell.
+        state: PROGRESS[1].
+        queue: how many states may wait.
     """
 
     h: NDArray[np.int64]
+    space: Space
     first: Heap
     last: Heap
-    arrivals: NDArray[np.int64]
-    queue: NDArray[np.int64]
-    space: Space
+    state: NDArray[np.record]
+    queue: int
 
 
 @kernel(inline=True)
@@ -64,20 +74,20 @@ def remove(heap, slot):
 @kernel(inline=True)
 def add(memory, cell, change):
     """Let a cell wait with this priority, or with a larger one that it has already."""
-    first, last = memory.first, memory.last
+    first, last, state = memory.first, memory.last, memory.state[0]
     if first.at[cell] != NONE:
         if change > last.key[cell]:
             first.key[cell], last.key[cell] = -change, change
             lower(first, cell)
             sift_down(last, cell, np.int64(last.at[cell]))
         return
-    if first.size[0] == memory.queue[0]:
+    if first.size[0] == memory.queue:
         if change <= last.key[last.item[0]]:
             return
         remove(first, pop(last))
-    memory.arrivals[0] += 1
+    state.arrivals += 1
     first.key[cell], last.key[cell] = -change, change
-    first.tie[cell], last.tie[cell] = memory.arrivals[0], -memory.arrivals[0]
+    first.tie[cell], last.tie[cell] = state.arrivals, -state.arrivals
     push(first, cell)
     push(last, cell)
 
@@ -91,7 +101,7 @@ def update(terrain, trip, memory, cell, t):
     if y == NONE or change <= 0:
         return y
     raise_h(trip, h, cell, f)
-    if memory.queue[0] > 0:
+    if memory.queue > 0:
         for d in range(8):
             near = cell + terrain.offset[d]
             if moves >> d & 1 and near != t:
@@ -102,10 +112,10 @@ def update(terrain, trip, memory, cell, t):
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Update the current state, then those that wait, and commit to the step to the best successor."""
-    h, first, random = memory.h, memory.first, memory.space.random
+    h, first = memory.h, memory.first
     if not charge(trip, s):
         return np.int64(CUT)
-    cell, left = s, memory.queue[0]
+    cell, left = s, memory.queue
     while True:
         y = update(terrain, trip, memory, cell, t)
         if left == 0 or first.size[0] == 0 or not charge(trip, np.int64(first.item[0])):
@@ -113,18 +123,13 @@ def plan(terrain, trip, memory, s, t):
         cell = pop(first)
         remove(memory.last, cell)
         left -= 1
-    if left < memory.queue[0]:
+    if left < memory.queue:
         scan(trip)
         y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))
-    if y == NONE:
-        return np.int64(NO_PATH)
-    if random[0] != 0:
-        y = any_as_good(terrain, trip, h, random, s, y)
-    trip.plan[0] = y
-    return np.int64(1)
+    return commit(terrain, trip, h, memory.space.random, s, y)
 
 
-class PLRTA(KernelAgent):
+class PLRTA(Learner):
     """P LRTA*.
 
     Args:
@@ -133,6 +138,8 @@ class PLRTA(KernelAgent):
     """
 
     plan = staticmethod(plan)
+    pooled = True
+    memory_type = PLRTAMemory
 
     def __init__(self, queue: int = 40, tie: str = "first") -> None:
         super().__init__(tie)
@@ -148,28 +155,19 @@ class PLRTA(KernelAgent):
         """The most expansions that a move can take."""
         return 1 + self.queue
 
-    @property
-    def space(self) -> Space:
-        """No states: there is no search."""
-        return self.memory.space
-
-    def make_memory(self, view: View) -> PLRTAMemory:
-        """Return room for the values of every cell and for the queue."""
+    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+        """Return the queue."""
         cells = view.terrain.mask.size
-        queue = np.array([self.queue])
-        return PLRTAMemory(
-            np.empty(cells, np.int64), _heap(cells), _heap(cells), np.zeros(1, np.int64), queue, make_space(1)
-        )
+        return {"first": _heap(cells), "last": _heap(cells), "state": np.zeros(1, PROGRESS), "queue": self.queue}
 
     def clear_memory(self, view: View, seed: int) -> None:
         """Let the values start at the heuristic."""
-        fill_h0(view.terrain, view.goal_cell, self.memory.h)
-        self.memory.space.random[0] = seed
+        super().clear_memory(view, seed)
         self.begin_trial()
 
     def begin_trial(self) -> None:
         """Empty the queue."""
-        self.memory.arrivals[0] = 0
+        self.memory.state[:] = 0
         for heap in (self.memory.first, self.memory.last):
             heap.at[heap.item[: heap.size[0]]] = NONE
             heap.size[0] = 0

@@ -31,21 +31,20 @@ Readings:
 """
 
 import time
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import count_learned
-from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
+from agents.lrts import LRTS, Trail, extend_trail, go_back, make_trail, mark_station, too_much
 from agents.pr_regions import fill_depths, fill_values, prepare, priced
 from rt_gym.abstraction import KINDS, MAX_LEVEL
-from rt_gym.cost import INF, STRAIGHT, to_floats
+from rt_gym.cost import INF, to_floats
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
-from rt_gym.meter import UNLIMITED, raise_h
+from rt_gym.meter import raise_h
 from rt_gym.search.astar import FOUND, INTERRUPTED
 from rt_gym.search.corridor import AIM, Corridor, aim_at_cell, aim_at_region, begin_corridor, resume_corridor, widen
 from rt_gym.search.layers import max_of_min
@@ -58,10 +57,10 @@ from rt_gym.world import View
 
 PATIENCE = 50
 
-# Entries of PRMemory.state behind those of LRTS: what the agent is doing, how many regions the corridor leads through,
+# Entries of PRMemory.state: what the agent is doing, how many regions the corridor leads through,
 # the edge of its first step, how many edges are closed, how often there was news (a value that rose, an edge that was
 # closed), and whether the agent has gone in circles since.
-DOING, LENGTH, EDGE, SHUT, NEWS, CIRCLING = range(4, 10)
+DOING, LENGTH, EDGE, SHUT, NEWS, CIRCLING = range(6)
 CHOOSING, REFINING, GROUNDED = range(3)
 
 
@@ -76,7 +75,8 @@ class PRMemory(NamedTuple):
         corridor: A* among the cells.
         ground: int64 per cell, the values of LRTA*; filled when it begins.
         whole_way: int64[1], whether the whole way is refined.
-        quota, trail, stations, state: as in LRTS, with more entries in ``state``, see above.
+        trail: as in LRTS.
+        state: see above.
     """
 
     graph: Graph
@@ -89,9 +89,7 @@ class PRMemory(NamedTuple):
     corridor: Corridor
     ground: NDArray[np.int64]
     whole_way: NDArray[np.int64]
-    quota: NDArray[np.int64]
-    trail: NDArray[np.uint8]
-    stations: NDArray[np.int32]
+    trail: Trail
     state: NDArray[np.int64]
 
 
@@ -143,8 +141,8 @@ def choose(terrain, trip, memory, s, t):
     change, moves = max(value - values[a], np.int64(0)), np.int64(0)
     raise_h(trip, values, a, value)
     notice_circles(memory, a, change)
-    if too_much(memory, change):
-        moves = go_back(terrain, trip, memory, s)
+    if too_much(memory.trail, change):
+        moves = go_back(terrain, trip, memory.trail, s)
     if moves == 0:
         # A cheapest way may lead through more regions than there are layers.
         mark_way(memory, memory.space.state[0].slots if memory.whole_way[0] + state[CIRCLING] > 0 else np.int64(1))
@@ -191,7 +189,7 @@ def take_to_the_ground(terrain, memory, t):
 def plan(terrain, trip, memory, s, t):
     """Choose a region, then commit to the path to it; where there is none choose again."""
     state, corridor = memory.state, memory.corridor
-    extend_trail(trip, memory)
+    extend_trail(trip, memory.trail)
     if state[DOING] == REFINING and trip.state[0].changed > 0:
         begin_corridor(terrain, corridor, s)
     while state[DOING] != GROUNDED:
@@ -209,7 +207,7 @@ def plan(terrain, trip, memory, s, t):
             return np.int64(WAIT)
         if end == FOUND:
             state[DOING] = CHOOSING
-            mark_station(memory)
+            mark_station(memory.trail)
             return trace(corridor.local.space, corridor.local.space.state[0].best, trip.plan)
         if not give_way(memory):
             take_to_the_ground(terrain, memory, t)
@@ -291,7 +289,6 @@ class PRLRTS(LRTS):
     def make_memory(self, view: View) -> Any:
         """Return room for searches among the cells; what depends on the regions is put in by ``clear_memory``."""
         cells, nothing = view.terrain.mask.size, np.empty(0, np.int32)
-        quota = UNLIMITED if self.quota is None else int(Fraction(self.quota) * STRAIGHT)
         local = make_local(make_space(cells))
         return PRMemory(
             graph=Graph(nothing, nothing, np.empty(0, np.int64), nothing),
@@ -312,9 +309,7 @@ class PRLRTS(LRTS):
             ),
             ground=np.empty(cells, np.int64),
             whole_way=np.array([self.refine == "path"], np.int64),
-            quota=np.array([quota]),
-            trail=np.empty(cells, np.uint8),
-            stations=np.empty(cells + 1, np.int32),
+            trail=make_trail(cells, self.quota),
             state=np.zeros(CIRCLING + 1, np.int64),
         )
 
@@ -355,6 +350,7 @@ class PRLRTS(LRTS):
     def begin_trial(self) -> None:
         """Begin with the whole quota, without a trail, and with all steps open."""
         super().begin_trial()
+        self.memory.state[:] = 0
         self.memory.graph.prices[:] = self._prices
         self.memory.planned[:] = -1
         self.memory.visits[:] = 0

@@ -2,6 +2,8 @@
 
 R. Korf, "Real-Time Heuristic Search", Artificial Intelligence 42, 1990.
 
+There are no numbered lines to refer to. The same in plain Python: ``tests/reference/plain_rta.py``.
+
 Deviations and readings:
 - Lookahead and ties are those of LRTA* (``rt_gym.search.lookahead``): the two agents differ in the value they keep.
 - The second best value is what the same lookahead finds if the best first step is barred: the frontier is the same for
@@ -17,19 +19,19 @@ Deviations and readings:
   trial.
 """
 
-from math import isqrt
 from typing import Any
 
 import numpy as np
 
+from agents.base import largest_depth
 from agents.lrta import LRTA, MAX_DEPTH
 from rt_gym.cost import INF
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, raise_h
 from rt_gym.search.lookahead import QUEUED, look_ahead, settle
-from rt_gym.search.propagation import any_as_good, best_step
 from rt_gym.search.space import NONE
+from rt_gym.search.step import any_as_good, best_step
 from rt_gym.trip import CUT, NO_PATH
 
 
@@ -120,8 +122,7 @@ class RTA(LRTA):
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
         """Return the largest depth whose bound fits; of scans two thirds are kept for the second look."""
-        room = limit if count == "expansions" else max(1, limit // 3)
-        return {"depth": min(MAX_DEPTH, (1 + isqrt(room)) // 2)}
+        return {"depth": min(MAX_DEPTH, largest_depth(limit, count, reserve=3))}
 
     def begin_trial(self) -> None:
         """Forget the values: they were about the ways of the last trial."""

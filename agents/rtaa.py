@@ -2,9 +2,12 @@
 
 S. Koenig, M. Likhachev, "Real-Time Adaptive A*", AAMAS 2006.
 
+C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, describe it
+in the four columns of Figure 2; comments name the column. There are no numbered lines to refer to. The same in plain
+Python: ``tests/reference/plain_rtaa.py``.
+
 Readings:
-- A value is never lowered (``max``), as in Figure 2 of C. Hernández, P. Meseguer, "Combining Lookahead and Propagation
-  in Real-Time Heuristic Search", SoCS 2008, and never raised beyond infinity.
+- A value is never lowered (``max``), as in Figure 2, and never raised beyond infinity.
 - ``commit`` and the meter are as for LSS-LRTA*, from which only the learning differs.
 """
 
@@ -24,24 +27,24 @@ from rt_gym.trip import CUT, NO_PATH
 
 @kernel(inline=True)
 def adapt(trip, space, h, best):
-    """Raise h(u) to f(best) - g(u) for every closed state u."""
+    """Learning rule: raise h(u) to f(best) - g(u) for every closed state u."""
     f = space.g[best] + space.h[best]
     for k in range(space.state[0].closed):
         u = nth_closed(space, k)
         raise_h(trip, h, np.int64(space.cell[u]), min(f - space.g[u], np.int64(INF)))
 
 
-@kernel
+@kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Search, learn, and commit to the path to the best frontier state or to its first step."""
-    space = memory.local.space
-    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead[0])
+    space = memory.space
+    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead)  # local search space
     if best == NONE:
         return np.int64(NO_PATH)
     if space.state[0].closed == 0:
         return np.int64(CUT)
-    adapt(trip, space, memory.h, best)
-    return min(trace(space, best, trip.plan), memory.commit[0])
+    adapt(trip, space, memory.h, best)  # local learning space, learning rule
+    return min(trace(space, best, trip.plan), memory.commit)  # control strategy
 
 
 class RTAA(LSSLRTA):

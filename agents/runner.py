@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import GOAL, OUT_OF_MOVES, Agent, KernelAgent
+from agents.base import Agent, KernelAgent
+from agents.loop import GOAL, OUT_OF_MOVES
 from agents.record import MoveSeconds, Run, total
 from rt_gym.clock import quantile, start_clock, time_move
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole

@@ -1,7 +1,7 @@
 """The d-ply lookahead of General LRTA*, with path-max, and the step built on it.
 
 V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time
-Heuristic Search", ICAPS 2007, Figure 1.
+Heuristic Search", ICAPS 2007, Figure 1, whose line numbers stand in braces below.
 
 Readings of the figure:
 - The ball is explored breadth-first in actions; states ``depth`` actions away and the goal are leaves, never expanded.
@@ -90,7 +90,7 @@ def no_detour_pays(cost):
 
 @kernel(inline=True)
 def expand_layer(terrain, trip, cost, space, base, h, t, begin, end, queued):
-    """Expand the states from slot ``begin`` up to ``end``, the last layer, but for the goal.
+    """{4}, one layer: expand the states from slot ``begin`` up to ``end``, the last layer, but for the goal.
 
     ``cost`` is what the steps are priced at. The first ``queued`` entries of ``space.item`` are states that have become
     cheaper after they were expanded; more may join them. Values are read when the layer is complete: one beside the
@@ -169,7 +169,7 @@ def settle(terrain, trip, cost, space, base, t, inside, queued):
 
 @kernel
 def look_ahead(terrain, trip, space, h, s, t, depth):
-    """Search ``depth`` actions deep from ``s`` and return the slot of the best frontier state, NONE or CUT.
+    """{4}-{5}: search ``depth`` actions deep from ``s``; return the slot of the best frontier state, NONE or CUT.
 
     Fills ``space`` with the ball: ``f`` holds the values, ``via`` the first move towards each state. Slots from the
     number of closed states on are the last layer.
@@ -192,7 +192,7 @@ def look_ahead(terrain, trip, space, h, s, t, depth):
 
 @kernel(inline=True)
 def best_frontier(space, goal, begin, end):
-    """Return the slot with the smallest value among the last layer and the goal, larger g on ties."""
+    """{5}: return the slot with the smallest value among the last layer and the goal, larger g on ties."""
     best = goal
     ties = np.int64(1)
     for u in range(begin, end):
@@ -208,17 +208,19 @@ def best_frontier(space, goal, begin, end):
 
 @kernel
 def general_lrta(terrain, trip, space, h, s, t, depth):
-    """One step of General LRTA* towards ``t``: look ahead, learn, commit to one move.
+    """{4}-{7}, one step towards ``t``: look ahead, learn, commit to one move.
+
+    The trial loop is {1}-{2} and {8}; whoever calls has selected the depth and the goal, {3}.
 
     Returns:
         What a plan returns: 1, CUT, or NO_PATH when the whole component was searched without finding ``t`` or a value
         is beyond the cost of every path.
     """
-    best = look_ahead(terrain, trip, space, h, s, t, depth)
+    best = look_ahead(terrain, trip, space, h, s, t, depth)  # {4}-{5}
     if best == CUT:
         return np.int64(CUT)
     if best == NONE or space.f[best] >= INF:
         return np.int64(NO_PATH)
-    raise_value(trip, h, terrain, s, t, space.f[best])
-    trip.plan[0] = space.via[best]
+    raise_value(trip, h, terrain, s, t, space.f[best])  # {6}
+    trip.plan[0] = space.via[best]  # {7}
     return np.int64(1)

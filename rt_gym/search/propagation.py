@@ -1,17 +1,16 @@
-"""The best of a state's successors, and learning in a space that is built around a state whose value has to change.
+"""Learning in a space that is built around a state whose value has to change.
 
-C. Hernández, P. Meseguer, "Improving LRTA*(k)", IJCAI 2007, for the local learning space. How it is selected is printed
-again as SelectLS in Figure 3 of the same authors' "Combining Lookahead and Propagation in Real-Time Heuristic Search",
-SoCS 2008.
+C. Hernández, P. Meseguer, "Improving LRTA*(k)", IJCAI 2007. How the space is selected is printed again as SelectLS in
+Figure 3 of the same authors' "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, together
+with the test Changes?. The numbers in braces are the lines of these two functions.
 
 Readings of SelectLS:
 - k bounds the interior states, as in the code; the sentence that k states enter the queue says something else.
-- A frontier state is tested again when another of its neighbours has become interior. If it then becomes interior as
-  well it leaves the frontier, which the code forgets: in both sets it would be pinned to its old value.
-- The goal never becomes interior: its value is 0 for good.
+- {9} A frontier state is tested again when another of its neighbours has become interior. If it then becomes interior
+  as well it leaves the frontier, which the code forgets: in both sets it would be pinned to its old value.
+- {5} The goal never becomes interior: its value is 0 for good.
 
-The steps take for ``h`` anything behind ``rt_gym.search.values``, of which only a table of many goals needs to be told
-``t``; the learning space takes an array.
+``h`` is an array with one value per cell.
 """
 
 import numpy as np
@@ -20,96 +19,46 @@ from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import scan
 from rt_gym.search.local import INTERIOR, frontier_update
-from rt_gym.search.space import NONE, OPEN, discover, draw, forget
-from rt_gym.search.values import value_at
-from rt_gym.trip import NO_PATH
+from rt_gym.search.space import NONE, OPEN, discover, forget
+from rt_gym.search.step import best_step
 
 QUEUED = 3  # the role of a state that waits for its test, beside the roles of a local search
 
 
 @kernel(inline=True)
-def best_step(terrain, h, cell, moves, t=NONE):
-    """Return the direction and the c + h of the best step among ``moves``; NONE and INF if no value is below INF.
-
-    Ties: larger c, then the order of directions. The best straight and the best diagonal step are found apart and
-    compared last, which halves the chain of comparisons; that is where the time goes.
-    """
-    cost, offset = terrain.cost, terrain.offset
-    y, f = np.int64(NONE), np.int64(INF)
-    for d in range(4):
-        value = cost[d] + value_at(h, terrain, cell + offset[d], t)
-        if (moves >> d & 1 != 0) & (value < f):
-            y, f = np.int64(d), value
-    y2, f2 = np.int64(NONE), np.int64(INF)
-    for d in range(4, 8):
-        value = cost[d] + value_at(h, terrain, cell + offset[d], t)
-        if (moves >> d & 1 != 0) & (value < f2):
-            y2, f2 = np.int64(d), value
-    if f2 < f or (f2 == f and cost[4] > cost[0]):
-        y, f = y2, f2
-    return y, f
-
-
-@kernel(inline=True)
 def changes(terrain, h, cell, moves):
-    """Whether a value is below what the best successor implies: the updating condition, not to be asked of a goal."""
-    _, f = best_step(terrain, h, cell, moves)
-    return h[cell] < f
-
-
-@kernel
-def any_as_good(terrain, trip, h, random, cell, y, t=NONE):
-    """Return a step of the same cost and value as ``y`` at random; the neighbours are read once more."""
-    scan(trip)
-    moves, g = terrain.mask[cell], terrain.cost[y]
-    f, ties = value_at(h, terrain, cell + terrain.offset[y], t), np.int64(0)
-    for d in range(8):
-        near = cell + terrain.offset[d]
-        if moves >> d & 1 != 0 and terrain.cost[d] == g and value_at(h, terrain, near, t) == f:
-            ties += 1
-            if draw(random) % ties == 0:
-                y = np.int64(d)
-    return y
-
-
-@kernel(inline=True)
-def commit(terrain, trip, h, random, cell, y, t=NONE):
-    """Commit to the step ``y``, with random ties to any as good; return 1, or NO_PATH where there is no step."""
-    if y == NONE:
-        return np.int64(NO_PATH)
-    if random[0] != 0:
-        y = any_as_good(terrain, trip, h, random, cell, y, t)
-    trip.plan[0] = y
-    return np.int64(1)
+    """Changes?: whether a value is below what the best successor implies; not to be asked of a goal."""
+    _, f = best_step(terrain, h, cell, moves)  # {1}
+    return h[cell] < f  # {2}
 
 
 @kernel(inline=True)
 def select_ls(terrain, trip, local, h, x, t, k):
-    """Find up to ``k`` interior states around ``x``, which has to change, and the frontier that encloses them.
+    """SelectLS {1}-{9}: find up to ``k`` interior states around ``x``, which has to change, and their frontier.
 
-    They get the roles of a local search. The queue is a ring in ``space.parent``, which no search needs here. The
-    value of an interior state is infinite meanwhile, so that no state is tested against it.
+    I, F and Q are roles of states. The queue is a ring in ``space.parent``, which no search needs here. The value of an
+    interior state is infinite meanwhile, so that no state is tested against it, as {4} demands.
     """
     space, queue = local.space, local.space.parent
     base = forget(space)
     discover(space, base, np.int64(0), x, h[x])
-    space.role[0] = QUEUED
+    space.role[0] = QUEUED  # {1}
     queue[0] = 0
     head, tail = np.int64(0), np.int64(1)
     size, inside = np.int64(1), np.int64(0)
-    while head != tail and inside < k:
-        u = np.int64(queue[head])
+    while head != tail and inside < k:  # {2}
+        u = np.int64(queue[head])  # {3}
         head = head + 1 if head + 1 < queue.size else np.int64(0)
-        space.role[u] = OPEN
+        space.role[u] = OPEN  # {9}
         v = np.int64(space.cell[u])
         scan(trip)
         moves = np.int64(terrain.mask[v])
-        if v == t or not changes(terrain, h, v, moves):
+        if v == t or not changes(terrain, h, v, moves):  # {4}-{5}
             continue
-        space.role[u] = INTERIOR
+        space.role[u] = INTERIOR  # {6}
         inside += 1
         h[v] = INF
-        for d in range(8):
+        for d in range(8):  # {7}
             if moves >> d & 1:
                 near = v + terrain.offset[d]
                 w = space.seat[near] - base
@@ -117,7 +66,7 @@ def select_ls(terrain, trip, local, h, x, t, k):
                     w = size
                     size += 1
                     discover(space, base, w, near, h[near])
-                if space.role[w] == OPEN:
+                if space.role[w] == OPEN:  # {8}
                     space.role[w] = QUEUED
                     queue[tail] = w
                     tail = tail + 1 if tail + 1 < queue.size else np.int64(0)
@@ -127,7 +76,7 @@ def select_ls(terrain, trip, local, h, x, t, k):
 
 @kernel(inline=True)
 def enclose(local, h):
-    """Give interior states their values back and put all others into the learning queue, in any order."""
+    """SelectLS {10}-{11}: interior states get their values back, all others enter the learning queue, in any order."""
     space, queue = local.space, local.learning
     outside = np.int64(0)
     for u in range(space.state[0].slots):

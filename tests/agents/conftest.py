@@ -31,7 +31,8 @@ SETTINGS: dict[str, list[Settings]] = {
         {"lookahead": 50},
     ],
     "rtaa": [{"lookahead": 1}, {"lookahead": 4, "commit": "all"}, {"lookahead": 30, "commit": "one"}],
-    "lrta-k": [{"k": 1}, {"k": 12}, {"k": 12, "supports": True}, {"k": 12, "visited_only": True}],
+    "lrta-k": [{"k": 1}, {"k": 12}, {"k": 12, "supports": True}],
+    "lrta-k-visited": [{"k": 12}],
     "lrta-ls-k": [{"k": 1}, {"k": 6}, {"k": 40}],
     "lrta-ls-kd": [
         {"k": 5, "d": 1},

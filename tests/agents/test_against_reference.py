@@ -6,6 +6,7 @@ expansions, scans and learning operations of each move, and the learned values a
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ REFERENCES: dict[str, Callable[..., plain_grid.Run]] = {
     "lss-lrta": plain_lss_lrta.run,
     "rtaa": plain_rtaa.run,
     "lrta-k": plain_lrta_k.run,
+    "lrta-k-visited": partial(plain_lrta_k.run, visited_only=True),
     "lrta-ls-k": plain_lrta_ls.run,
     "lrta-ls-kd": plain_lrta_ls.run_kd,
     "lrts": plain_lrts.run,
@@ -88,11 +90,10 @@ DRAWN: dict[str, st.SearchStrategy[Settings]] = {
         {"lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80)), "commit": st.sampled_from(["all", "one"])}
     ),
     "lrta-k": st.fixed_dictionaries(
-        {
-            "k": st.one_of(st.integers(1, 12), st.integers(13, 300)),
-            "supports": st.booleans(),
-            "visited_only": st.booleans(),
-        }
+        {"k": st.one_of(st.integers(1, 12), st.integers(13, 300)), "supports": st.booleans()}
+    ),
+    "lrta-k-visited": st.fixed_dictionaries(
+        {"k": st.one_of(st.integers(1, 12), st.integers(13, 300)), "supports": st.booleans()}
     ),
     "lrta-ls-k": st.fixed_dictionaries({"k": st.one_of(st.integers(1, 12), st.integers(13, 80))}),
     "lrta-ls-kd": st.fixed_dictionaries(
@@ -205,7 +206,7 @@ READS_AGAIN = {"lrta", "rta", "lrts", "pr-lrts", "pdb-lrta", "general-lrta"}
 READS_AGAIN |= {"classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta"}
 
 # Ids that may raise a value several times in one plan; the reference notes once how far it rose.
-RAISES_AGAIN = {"lrta-k", "lrta-ls-kd", "p-lrta", "subgoal-lrta"}
+RAISES_AGAIN = {"lrta-k", "lrta-k-visited", "lrta-ls-kd", "p-lrta", "subgoal-lrta"}
 
 OUTCOMES = {"goal": "goal", "limit": "out of moves", "stuck": "no path"}
 MAX_MOVES = 400

@@ -34,7 +34,7 @@ CONSISTENT: list[tuple[str, Settings]] = [
     ("rtaa", {"lookahead": 8, "commit": "one"}),
     ("lrta-k", {"k": 10}),
     ("lrta-k", {"k": 10, "supports": True}),
-    ("lrta-k", {"k": 10, "visited_only": True}),
+    ("lrta-k-visited", {"k": 10}),
     ("lrta-ls-k", {"k": 1}),
     ("lrta-ls-k", {"k": 10}),
     *(

@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agents
-from agents.dstar_lite import KM
+from agents.dstar_lite.queue import BUCKETS, NOBODY
 from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_problem
 from rt_gym import STAY, Change, Grid, InputError, Problem, World
 from rt_gym.cost import INF, encode
 from rt_gym.grid import MAX_CELLS
 from rt_gym.maps.generate import maze_with_holes
-from rt_gym.search.dstar_queue import BUCKETS, NOBODY
 
 QUEUES = ("buckets", "heap-larger-g", "heap-smaller-g")
 
@@ -151,9 +150,9 @@ class TestValues:
         problem = Problem(drawn("....", ".##.", "....", connectivity=4), (0, 0), (3, 2), vision=1)
         agent, world = start(problem, queue)
         world.step(agent.act())
-        agent.memory.state[KM] = INF // 2
+        agent.memory.state[0].k_m = INF // 2
         agent.act()
-        assert agent.memory.state[KM] == 0
+        assert agent.memory.state[0].k_m == 0
         assert g_of(agent, world) == exact_g(world)
         assert_sound(agent, world)
 

@@ -148,7 +148,7 @@ class TestLRTS:
         agent = agents.make("lrts", quota=200)
         run = agents.run(agent, problem, max_moves=2000)
         assert (run.outcome, run.moves) == ("out of moves", 2000)
-        assert agent.memory.trail.size == 21
+        assert agent.memory.trail.direction.size == 21
         assert run.scans > run.expansions
 
     def test_a_blocked_way_back_is_forgotten(self) -> None:
@@ -223,7 +223,7 @@ class TestRefusals:
     def test_a_quota_counts_straight_steps(self) -> None:
         agent, world = agents.make("lrts", quota=2.5), World(Problem(drawn("..."), (0, 0), (2, 0)))
         agent.reset(world.view)
-        assert agent.memory.quota[0] == 5 * STRAIGHT // 2
+        assert agent.memory.trail.quota == 5 * STRAIGHT // 2
 
 
 class TestFit:

@@ -44,7 +44,7 @@ class TestEqualities:
         [
             *((twin, {"lookahead": 1, "commit": commit}) for twin in ("lss-lrta", "rtaa") for commit in ("all", "one")),
             ("lrta-k", {"k": 1}),
-            ("lrta-k", {"k": 1, "supports": True, "visited_only": True}),
+            ("lrta-k-visited", {"k": 1, "supports": True}),
             ("lrta-ls-k", {"k": 1}),
         ],
         ids=str,
@@ -200,10 +200,10 @@ class TestRefusals:
             *(("rtaa", "commit", value) for value in ("two", "", None, 1)),
             *(
                 (owner, "k", value)
-                for owner in ("lrta-k", "lrta-ls-k", "lrta-ls-kd")
+                for owner in ("lrta-k", "lrta-k-visited", "lrta-ls-k", "lrta-ls-kd")
                 for value in (0, -1, 1.5, 2.0, "3", None, True, 10**30)
             ),
-            *(("lrta-k", name, value) for name in ("supports", "visited_only") for value in (0, 1, "true", None)),
+            *((owner, "supports", value) for owner in ("lrta-k", "lrta-k-visited") for value in (0, 1, "true", None)),
             *(("lrta-ls-kd", "d", value) for value in (0, -1, 1.5, "3", None, True, 10**30)),
             *(("lrta-ls-kd", "lookahead", value) for value in ("single", "", None, 5)),
             *(("lrta-ls-kd", "control", value) for value in ("static", "", None, 5)),

@@ -126,7 +126,7 @@ class TestLRTAK:
         # 2: 1 and 3 give 6. Queue 1: 0 and 2 give 7. Queue 0: 1 gives 8.                     -> h2 6, h1 7, h0 8; to 3
         # 3: 2 and 4 give 7. Queue 2: 1 and 3 give 8. Queue 1: 0 and 2 give 9.                -> h3 7, h2 8, h1 9; to 4
         # From 4 on the values are exact.
-        trace, rises = trial("lrta-k", HORSESHOE, act_out, k=3, visited_only=True)
+        trace, rises = trial("lrta-k-visited", HORSESHOE, act_out, k=3)
         assert trace.path == CORRIDOR
         assert trace.learning_ops == [0, 2, 2, 2, *[0] * 6]
         assert trace.scans == [1, 4, 4, 4, *[1] * 6]

@@ -31,7 +31,7 @@ WAITING = record(order=int, lowest=int, vertices=int, touched=int, salt=int)
 # A heap's tie ends with the cell, and before that comes what a seed makes of the cell.
 _CELL = MAX_CELLS - 1
 _CHANCE = 15 * MAX_CELLS
-_FEW = 16  # touched vertices are forgotten one by one if at most one in so many was
+_FEW = 16  # touched vertices are forgotten one by one if at most one in sixteen was
 _HALF_STEP = 39  # bits of a cost below half a step
 _NEVER = 2 * INF - 1
 
@@ -60,7 +60,7 @@ class Queue(NamedTuple):
 
 
 def make_queue(cells: int, order: int) -> Queue:
-    """Return a queue for the vertices of a map with so many cells; to be reset before use.
+    """Return a queue for the vertices of a map with this many cells; to be reset before use.
 
     The ring has a place for every key that can be in the queue at once. They begin at twice the k_m of the last search,
     k_m grows by no more than the map is long until the next, and no g or rhs is longer than a path through all cells,

@@ -4,6 +4,8 @@ M. Likhachev, S. Koenig, "Incremental Heuristic Search in Games: The Quest for S
 numbers stand in braces below, with its two heaps and its buckets; S. Koenig, M. Likhachev, "Fast Replanning for
 Navigation in Unknown Terrain", IEEE Transactions on Robotics 21(3), 2005, for the algorithm and its optimisations.
 
+The same in plain Python: ``tests/reference/plain_dstar_lite.py``.
+
 Deviations and readings:
 - {01} The buckets are printed for a start that does not move. k_m is added to their keys as to the others: a key in the
   queue then is a lower bound, and its last bit is never stale, because a vertex whose g or rhs changes is put back.
@@ -25,12 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent
-from rt_gym.cost import INF, to_float
-from rt_gym.errors import InputError, quoted
-from rt_gym.grid import MAX_CELLS, h0, span
-from rt_gym.jit import kernel
-from rt_gym.meter import charge, scan
-from rt_gym.search.dstar_queue import (
+from agents.dstar_lite.queue import (
     BUCKETS,
     LARGER_G,
     NOBODY,
@@ -47,21 +44,26 @@ from rt_gym.search.dstar_queue import (
     sooner,
     touch,
 )
+from rt_gym.cost import INF, to_float
+from rt_gym.errors import InputError, quoted
+from rt_gym.grid import MAX_CELLS, h0, span
+from rt_gym.jit import kernel, record
+from rt_gym.meter import charge, scan
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.world import View
 
 QUEUES = {"buckets": BUCKETS, "heap-larger-g": LARGER_G, "heap-smaller-g": SMALLER_G}
 
-# Entries of DStarMemory.state: k_m, s_last, where the last move leads, what the search has to do, and a counter.
-KM, LAST, NEXT, SEARCH, REINSERTED = range(5)
+# k_m, s_last, where the last move leads, what the search has to do, and how many vertices were put back into the queue.
+VARIABLES = record(k_m=int, s_last=int, next=int, search=int, reinserted=int)
 BEGIN, GO_ON, DONE = range(3)
 
 
 class DStarMemory(NamedTuple):
-    """The vertices in their queue, and what else survives a move."""
+    """The vertices in their queue, and what else survives a move, VARIABLES[1]."""
 
     queue: Queue
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 @kernel(inline=True)
@@ -72,23 +74,23 @@ def near(terrain, u, d):
 
 @kernel(inline=True)
 def calc_key(terrain, memory, s, u):
-    """{01}."""
+    """{01}: return the priority of a vertex."""
     v, start = memory.queue.vertex[u], memory.queue.vertex[s]
     m, h = min(v.g, v.rhs), span(terrain.metric, np.int64(v.x) - start.x, np.int64(v.y) - start.y)
-    return priority(memory.queue, u, m, m + h + memory.state[KM], v.g >= v.rhs)
+    return priority(memory.queue, u, m, m + h + memory.state[0].k_m, v.g >= v.rhs)
 
 
 @kernel
 def initialize(terrain, memory, s, t):
     """{02}-{06} and {21}."""
-    vertex = memory.queue.vertex
-    clear(memory.queue)
-    memory.state[KM] = 0
-    memory.state[LAST] = s
-    vertex[t].rhs = 0
+    vertex, state = memory.queue.vertex, memory.state[0]
+    clear(memory.queue)  # {02}, {04}
+    state.k_m = 0  # {03}
+    state.s_last = s  # {21}
+    vertex[t].rhs = 0  # {05}
     touch(memory.queue, t)
     key, tie = calc_key(terrain, memory, s, t)
-    insert(memory.queue, t, key, tie)
+    insert(memory.queue, t, key, tie)  # {06}
 
 
 @kernel(inline=True)
@@ -106,13 +108,13 @@ def least(terrain, trip, memory, u):
 def requeue(terrain, memory, s, u, queued):
     """{08}-{09} after a change of g or rhs; ``queued`` tells whether the vertex was inconsistent before."""
     v = memory.queue.vertex[u]
-    if v.g != v.rhs:
+    if v.g != v.rhs:  # {09}
         key, tie = calc_key(terrain, memory, s, u)
         if queued:
             change(memory.queue, u, key, tie)
         else:
             insert(memory.queue, u, key, tie)
-    elif queued:
+    elif queued:  # {08}
         remove(memory.queue, u)
 
 
@@ -131,23 +133,23 @@ def set_rhs(terrain, memory, s, u, rhs):
 @kernel(inline=True)
 def compute_shortest_path(terrain, trip, memory, s, t):
     """{10}-{20}; False when the meter stops it, and the queue knows what is left to do."""
-    queue, vertex = memory.queue, memory.queue.vertex
+    queue, vertex, state = memory.queue, memory.queue.vertex, memory.state[0]
     while True:
-        u, old_key, old_tie = first(queue)
+        u, old_key, old_tie = first(queue)  # {11}-{12}
         g = vertex[s].g
-        key, tie = priority(queue, NOBODY, g, g + memory.state[KM], True)  # of the start, where it is consistent
-        if u == NOBODY or (g == vertex[s].rhs and not sooner(old_key, old_tie, key, tie)):
+        key, tie = priority(queue, NOBODY, g, g + state.k_m, True)  # of the start, where it is consistent
+        if u == NOBODY or (g == vertex[s].rhs and not sooner(old_key, old_tie, key, tie)):  # {10}
             return True
         key, tie = calc_key(terrain, memory, s, u)
-        if sooner(old_key, old_tie, key, tie):
-            change(queue, u, key, tie)
-            memory.state[REINSERTED] += 1
+        if sooner(old_key, old_tie, key, tie):  # {13}
+            change(queue, u, key, tie)  # {14}
+            state.reinserted += 1
             continue
         if not charge(trip, u):
             return False
         old_g, rhs = vertex[u].g, vertex[u].rhs
-        over = old_g > rhs
-        vertex[u].g = rhs if over else INF
+        over = old_g > rhs  # {15}, {18}
+        vertex[u].g = rhs if over else INF  # {16}, {19}
         requeue(terrain, memory, s, u, old_g != rhs)
         moves, flip = np.int64(terrain.mask[u]), queue.state[0].salt & (terrain.rule[0].connectivity - 1)
         for k in range(terrain.rule[0].connectivity):
@@ -155,9 +157,9 @@ def compute_shortest_path(terrain, trip, memory, s, t):
             if moves >> d & 1:
                 p = near(terrain, u, d)
                 value = vertex[p].rhs
-                if over:
+                if over:  # {17}
                     value = min(value, terrain.cost[d] + rhs)
-                elif value == terrain.cost[d] + old_g and p != t:
+                elif value == terrain.cost[d] + old_g and p != t:  # {20}
                     value = least(terrain, trip, memory, p)
                 set_rhs(terrain, memory, s, p, value)
 
@@ -169,10 +171,10 @@ def scan_changes(terrain, trip, memory, s, t):
     Where a cell has closed, a neighbour has lost nothing unless its rhs came from there; but of eight neighbours the
     straight ones have also lost the diagonal steps past that corner.
     """
-    vertex, state = memory.queue.vertex, memory.state
-    state[KM] += h0(terrain, state[LAST], s)
-    state[LAST] = s
-    for k in range(trip.state[0].changed):
+    vertex, state = memory.queue.vertex, memory.state[0]
+    state.k_m += h0(terrain, state.s_last, s)  # {30}
+    state.s_last = s  # {31}
+    for k in range(trip.state[0].changed):  # {32}-{33}
         cell = np.int64(trip.changed[k])
         for d in range(-1, terrain.rule[0].connectivity):
             u = cell if d < 0 else near(terrain, cell, d)
@@ -181,7 +183,7 @@ def scan_changes(terrain, trip, memory, s, t):
             one_edge = d >= 4 or (d >= 0 and terrain.rule[0].connectivity == 4)
             if one_edge and terrain.free[cell] == 0 and vertex[u].rhs != terrain.cost[d] + vertex[cell].g:
                 continue
-            set_rhs(terrain, memory, s, u, least(terrain, trip, memory, u))
+            set_rhs(terrain, memory, s, u, least(terrain, trip, memory, u))  # {34}
 
 
 @kernel(inline=True)
@@ -201,24 +203,24 @@ def best_move(terrain, trip, memory, s):
 
 @kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
-    """{21}-{35}: search where something has changed, and commit to one move."""
-    state = memory.state
-    if state[SEARCH] == BEGIN or (state[SEARCH] == GO_ON and s != state[LAST]) or state[KM] >= INF >> 1:
-        initialize(terrain, memory, s, t)
-        state[SEARCH] = GO_ON
-    elif trip.state[0].changed > 0 or s != state[NEXT]:
-        scan_changes(terrain, trip, memory, s, t)
-        state[SEARCH] = GO_ON
-    if state[SEARCH] == GO_ON:
-        if not compute_shortest_path(terrain, trip, memory, s, t):
+    """{21}-{35}: search where something has changed, and commit to one move; the trial loop is {24} and {28}."""
+    state = memory.state[0]
+    if state.search == BEGIN or (state.search == GO_ON and s != state.s_last) or state.k_m >= INF >> 1:
+        initialize(terrain, memory, s, t)  # {21}-{22}
+        state.search = GO_ON
+    elif trip.state[0].changed > 0 or s != state.next:  # {29}
+        scan_changes(terrain, trip, memory, s, t)  # {30}-{34}
+        state.search = GO_ON
+    if state.search == GO_ON:
+        if not compute_shortest_path(terrain, trip, memory, s, t):  # {23}, {35}
             return np.int64(WAIT)
-        state[SEARCH] = DONE
-    state[NEXT] = s
-    if memory.queue.vertex[s].g >= INF:
+        state.search = DONE
+    state.next = s
+    if memory.queue.vertex[s].g >= INF:  # {25}
         return np.int64(NO_PATH)
-    d = best_move(terrain, trip, memory, s)
-    state[NEXT] = near(terrain, s, d)
-    trip.plan[0] = d
+    d = best_move(terrain, trip, memory, s)  # {26}
+    state.next = near(terrain, s, d)
+    trip.plan[0] = d  # {27}
     return np.int64(1)
 
 
@@ -233,6 +235,7 @@ class DStarLite(KernelAgent):
     """
 
     plan = staticmethod(plan)
+    pooled = True
 
     def __init__(self, queue: str | None = None, tie: str = "first") -> None:
         super().__init__(tie)
@@ -253,7 +256,7 @@ class DStarLite(KernelAgent):
     @property
     def reinsertions(self) -> int:
         """How many vertices of this trial came out of the queue with a priority of an earlier start, and went back."""
-        return int(self.memory.state[REINSERTED])
+        return int(self.memory.state[0].reinserted)
 
     def make_memory(self, view: View) -> DStarMemory:
         """Return room for a search of the whole map.
@@ -267,7 +270,7 @@ class DStarLite(KernelAgent):
                 'queue "buckets" needs a map where every step costs the same, not octile costs with eight neighbours'
             )
         order = QUEUES[self.queue or ("buckets" if unit else "heap-larger-g")]
-        return DStarMemory(make_queue(view.terrain.mask.size, order), np.zeros(REINSERTED + 1, np.int64))
+        return DStarMemory(make_queue(view.terrain.mask.size, order), np.zeros(1, VARIABLES))
 
     def clear_memory(self, view: View, seed: int) -> None:
         """Forget the search."""
@@ -281,6 +284,6 @@ class DStarLite(KernelAgent):
     def _target(self, at: int, action: int) -> tuple[int | None, float | None, float | None]:
         """Return the goal and what it costs to get there, once that is known."""
         g = int(self.memory.queue.vertex[at].g)
-        if self.memory.state[SEARCH] != DONE or g >= INF:
+        if self.memory.state[0].search != DONE or g >= INF:
             return None, None, None
         return self.view.goal_cell, to_float(g), to_float(g)

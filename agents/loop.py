@@ -1,0 +1,79 @@
+"""The one trial loop that all agents with kernels share, bound to the plan of each.
+
+An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
+meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
+CUT, FULL). Two kernels are bound to it: one walks a whole trial, the other makes one decision for ``act``. Both walk
+the same path, because both are the same few lines.
+"""
+
+import types
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from rt_gym.clock import start_clock, time_move
+from rt_gym.jit import kernel
+from rt_gym.meter import IDLE, after_overrun
+from rt_gym.trip import STAY, adopt, must_plan, take
+from rt_gym.world import walk
+
+GOAL, OUT_OF_MOVES = 0, 1
+
+
+def plan(terrain, trip, memory, s, t):
+    """Stand in for an agent's own plan in the two templates below."""
+    return np.int64(0)
+
+
+def trial_loop(episode, limit):
+    """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK, OVERRUN or CRAMPED."""
+    truth, terrain, trip, memory, t = episode.truth, episode.terrain, episode.trip, episode.memory, episode.goal
+    s = trip.state[0].at
+    end = np.int64(GOAL)
+    start_clock(trip.clock)
+    while s != t:
+        if trip.tally[0].moves >= limit:
+            end = np.int64(OUT_OF_MOVES)
+            break
+        if must_plan(terrain, trip, s):
+            adopt(trip, plan(terrain, trip, memory, s, t))
+        d = take(trip)
+        if d < STAY:
+            if after_overrun(trip) != IDLE:
+                end = d
+                break
+            d = np.int64(STAY)
+        s = walk(truth, terrain, trip, s, d)
+        time_move(trip.clock)
+    trip.state[0].at = s
+    return end
+
+
+def decision(episode):
+    """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
+    terrain, trip, memory, t = episode.terrain, episode.trip, episode.memory, episode.goal
+    s = trip.state[0].at
+    if must_plan(terrain, trip, s):
+        adopt(trip, plan(terrain, trip, memory, s, t))
+    return take(trip)
+
+
+def bind(template: Callable[..., Any], plan: Any) -> Any:
+    """Return a copy of a template that calls this plan, as a kernel of its own.
+
+    The qualified name keeps the disk caches of two agents apart: numba tells cached functions from each other by name
+    and byte code, and the byte code is the same.
+    """
+    source = getattr(plan, "py_func", plan)
+    bound = types.FunctionType(template.__code__, {**template.__globals__, "plan": plan}, template.__name__)
+    bound.__qualname__ = f"{template.__name__}.{source.__module__}.{source.__qualname__}"
+    bound.__module__ = template.__module__
+    return kernel(bound, also=(source.__code__.co_filename,))
+
+
+@cache
+def bound_to(plan: Any) -> tuple[Any, Any]:
+    """Return the trial loop and the decision of a plan; nothing is compiled before the first call."""
+    return bind(trial_loop, plan), bind(decision, plan)
