@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.depth_control import (
+from agents.policies.depth_control import (
     D_MAX,
     MAX_DEPTH,
     Control,
@@ -26,7 +26,7 @@ from agents.depth_control import (
     open_layer,
     search,
 )
-from agents.policy import Forest, Policy, add_scores, largest, load_policy
+from agents.policies.trees import Forest, Policy, add_scores, largest, load_policy
 from rt_gym.errors import whole
 from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike

@@ -29,10 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import classifier_lrta, oracle_lrta, policy_lrta
-from agents.candidates import Candidates, begin_visits, make_candidates, note_visit, write_candidate
-from agents.depth_control import HISTORY, MAX_DEPTH, NOT_YET, SEEN, Control, DepthControl
-from agents.goal_policy import GoalPolicy, load_goal_policy
-from agents.guide import (
+from agents.knowledge.guided import (
     ASTRAY,
     VISITS,
     Guide,
@@ -45,9 +42,12 @@ from agents.guide import (
     look_up,
     make_guide,
 )
-from agents.network import Network
-from agents.pdb import MAX_CAP, Database, checked_mode
-from agents.policy import LEAF, Forest, Policy, add_scores
+from agents.knowledge.pdb import MAX_CAP, Database, checked_mode
+from agents.policies.candidates import Candidates, begin_visits, make_candidates, note_visit, write_candidate
+from agents.policies.depth_control import HISTORY, MAX_DEPTH, NOT_YET, SEEN, Control, DepthControl
+from agents.policies.goals import GoalPolicy, load_goal_policy
+from agents.policies.networks import Network
+from agents.policies.trees import LEAF, Forest, Policy, add_scores
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel

@@ -2,18 +2,18 @@
 
 V. Bulitko, Y. Björnsson, "kNN LRTA*: Simple Subgoaling for Real-Time Search", AIIDE 2009; V. Bulitko, Y. Björnsson,
 R. Lawrence, "Case-Based Subgoaling in Real-Time Heuristic Search for Video Game Pathfinding", Journal of Artificial
-Intelligence Research 39, 2010. The database is that of ``agents.knn``. Known to us from their abstracts and from
+Intelligence Research 39, 2010. The database is that of ``agents.knowledge.knn``. Known to us from their abstracts and from
 C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011; so the similarity, M and
 the cut-off are readings.
 
 Readings:
 - A record is as far from a problem as the farther of the two starts and the two goals, by the heuristic. Of equally
   far ones the earlier comes first. Of the M nearest the first is taken whose start can be climbed to from ours, and our
-  goal from its; without any, the goal alone is pursued. See ``rt_gym.search.climb``.
+  goal from its; without any, the goal alone is pursued. See ``agents.knowledge.climb``.
 - Where the goal can be climbed to at the cost of the heuristic, no record can do better, and none is looked for.
 - The record is chosen within the first plan of every trial, on the map as it is then believed, so that its cost is on
   the meter: every step of a climb is a scan of the first move, at most (2 M + 1) times the cut-off. To read a record's
-  two ends is no scan. They are found by a k-d tree, see ``agents.nearest``.
+  two ends is no scan. They are found by a k-d tree, see ``agents.knowledge.nearest``.
 - The values towards different subgoals are kept apart. The next subgoal is taken up where one is reached.
 - Guard, ours: on the map of the database every subgoal is reached without a step that leads away from it. On a map that
   has changed it need not be. A subgoal that has become blocked is skipped. One that is no nearer after ``PATIENCE``
@@ -29,14 +29,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import knn
-from agents.nearest import Nearest, find_nearest, make_nearest
-from agents.seeker import Seeker
+from agents.knowledge import knn
+from agents.knowledge.climb import climb
+from agents.knowledge.goal_seeker import Seeker
+from agents.knowledge.nearest import Nearest, find_nearest, make_nearest
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, whole
 from rt_gym.grid import Grid, h0, locate
 from rt_gym.jit import kernel
-from rt_gym.search.climb import climb
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
@@ -124,7 +124,7 @@ class KNNLRTA(Seeker):
     """kNN LRTA*.
 
     Args:
-        database: a file that ``rt-gym precompute knn`` has written, or the ``agents.knn.Records`` themselves.
+        database: a file that ``rt-gym precompute knn`` has written, or the ``agents.knowledge.knn.Records`` themselves.
         records: how many records to build instead, 1000 unless told.
         neighbours: how many records are tried, the M of the paper.
         cutoff: the most steps of a climb.

@@ -11,7 +11,7 @@ Deviations and readings:
 
 import numpy as np
 
-from agents.depth_control import D_MAX, HISTORY, DepthControl, attend, recording, remember, search
+from agents.policies.depth_control import D_MAX, HISTORY, DepthControl, attend, recording, remember, search
 from rt_gym.features.decision import write_situation
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import label

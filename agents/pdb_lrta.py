@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.guide import (
+from agents.knowledge.guided import (
     ASTRAY,
     VISITS,
     Guide,
@@ -33,7 +33,7 @@ from agents.guide import (
     look_up,
     make_guide,
 )
-from agents.pdb import Database, checked_mode
+from agents.knowledge.pdb import Database, checked_mode
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta

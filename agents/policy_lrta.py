@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.depth_control import (
+from agents.policies.depth_control import (
     D_MAX,
     MAX_DEPTH,
     Control,
@@ -26,8 +26,8 @@ from agents.depth_control import (
     open_layer,
     search,
 )
-from agents.network import ACT, DECISIONS, DEEPEN, Net, Network, forward, load_network
-from agents.policy import INPUTS, largest
+from agents.policies.networks import ACT, DECISIONS, DEEPEN, Net, Network, forward, load_network
+from agents.policies.trees import INPUTS, largest
 from rt_gym.errors import InputError, whole
 from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.features.history import FEATURES

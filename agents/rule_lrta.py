@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.depth_control import (
+from agents.policies.depth_control import (
     D_MAX,
     HISTORY,
     Control,

@@ -1,7 +1,7 @@
 """LRTA* with subgoals: a tree of exits from heuristic depressions tells which of them to head for next.
 
 C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011, Algorithm 3. The trees
-are those of Algorithm 2, see ``rt_gym.search.subgoals``; each (goal, state) has a learned value of its own.
+are those of Algorithm 2, see ``agents.knowledge.subgoal_tree``; each (goal, state) has a learned value of its own.
 
 Readings:
 - The root, which is the goal, is among the states of line 5. Of equally near ones the first that grew is taken, which
@@ -28,20 +28,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.knowledge.goal_seeker import Seeker
+from agents.knowledge.subgoal_tree import ROOT, grow_tree, make_nursery
+from agents.knowledge.subgoals import FIRSTS, Tree, Trees, grow, load_trees
 from agents.lrta import LRTA, korf
 from agents.lrta_k import LRTAK
 from agents.lrta_k import plan as propagating_step
 from agents.lss_lrta import LSSLRTA
 from agents.lss_lrta import plan as searching_step
-from agents.seeker import Seeker
-from agents.subgoals import FIRSTS, Tree, Trees, grow, load_trees
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.grid import MAX_CELLS, Grid, h0
 from rt_gym.jit import kernel
 from rt_gym.search.space import NONE, Space, trace
-from rt_gym.search.subgoals import ROOT, grow_tree, make_nursery
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
 from rt_gym.trip import FULL, NO_PATH
 from rt_gym.world import View
@@ -62,7 +62,7 @@ class SubgoalMemory(NamedTuple):
     Attributes:
         step: of LRTA*, LSS-LRTA* or LRTA*(k).
         pursued: int64[1], the cell that the agent is heading for.
-        node, parent: the tree, see ``agents.subgoals.Tree``; g: int64, every node's distance to the goal.
+        node, parent: the tree, see ``agents.knowledge.subgoals.Tree``; g: int64, every node's distance to the goal.
         number: int32 per cell, which node it is; 0 for the root and for all cells that are none.
         state: int64, see above.
     """
@@ -174,7 +174,7 @@ class SubgoalLRTA(Seeker):
     """LRTA* with subgoals.
 
     Args:
-        trees: a file of subgoal trees, or ``agents.subgoals.Trees``; without them the tree of the goal is grown at
+        trees: a file of subgoal trees, or ``agents.knowledge.subgoals.Trees``; without them the tree of the goal is grown at
             reset, for the map as it is believed then, which counts as ``precompute_seconds``, and is kept.
         first: which node is pursued first, the ``"nearest"`` or ``"sub"``, the one that the start belongs to.
         switch: whether ``"any"`` node that is met changes the goal, or only one that is ``"progress"``.

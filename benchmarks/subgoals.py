@@ -14,10 +14,10 @@ import numpy as np
 from measure import ROOT, Row, alternate, at_most, cpu_seconds, digits, duration, heading, print_rows
 from numpy.typing import NDArray
 
-from agents.subgoals import Trees, build_trees, estimate, join, load_trees
+from agents.knowledge.subgoal_tree import grow_tree, make_nursery
+from agents.knowledge.subgoals import Trees, build_trees, estimate, join, load_trees
 from rt_gym import Grid, load_map
 from rt_gym.search.distance import fill_distances
-from rt_gym.search.subgoals import grow_tree, make_nursery
 
 MAP = ROOT.parent / "shared" / "maps" / "dao" / "lak304d.map"
 SAMPLE = 100

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 import agents
 from agents.classifier_lrta import ClassifierLRTA
-from agents.depth_control import HISTORY, DepthControl, make_record
 from agents.oracle_lrta import OracleLRTA
-from agents.policy import Policy
+from agents.policies.depth_control import HISTORY, DepthControl, make_record
+from agents.policies.trees import Policy
 from rt_gym import Grid, InputError
 from rt_gym.errors import whole
 from rt_gym.features.decision import SITUATION

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
-from agents.depth_control import HISTORY, Record, make_record
+from agents.policies.depth_control import HISTORY, Record, make_record
 from reference import plain_depth_control, plain_grid, plain_lrta
 from reference.plain_oracle import problems, random_problem
 from rt_gym import Budget, Grid, InputError, Problem, World

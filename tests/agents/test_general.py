@@ -10,11 +10,11 @@ import pytest
 
 import agents
 from agents import general_lrta
-from agents.candidates import CANDIDATE
 from agents.general_lrta import FIXED, choose_goal
-from agents.goal_policy import KIND, GoalPolicy, load_goal_policy
-from agents.guide import depth_towards
-from agents.policy import LEAF, Forest, ready_made
+from agents.knowledge.guided import depth_towards
+from agents.policies.candidates import CANDIDATE
+from agents.policies.goals import KIND, GoalPolicy, load_goal_policy
+from agents.policies.trees import LEAF, Forest, ready_made
 from reference.plain_oracle import random_problem
 from reference.small_maps import drawn
 from rt_gym import Change, Grid, InputError, Problem, World

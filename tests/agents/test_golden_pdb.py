@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import agents
-from agents.pdb import build
+from agents.knowledge.pdb import build
 from reference.small_maps import drawn
 from rt_gym import Problem, World
 from rt_gym.abstraction import abstract

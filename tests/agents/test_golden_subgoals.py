@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import agents
-from agents.subgoals import build_trees
+from agents.knowledge.subgoal_tree import grow_tree, make_nursery
+from agents.knowledge.subgoals import build_trees
 from reference.small_maps import drawn
 from rt_gym import Change, Grid, Problem, World
 from rt_gym.cost import STRAIGHT
-from rt_gym.search.subgoals import grow_tree, make_nursery
 
 pytestmark = pytest.mark.plain
 

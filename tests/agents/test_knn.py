@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 import agents
-from agents import knn
 from agents.knn_lrta import PATIENCE
-from agents.nearest import find_nearest, make_nearest
+from agents.knowledge import knn
+from agents.knowledge.nearest import find_nearest, make_nearest
 from reference.plain_grid import Map
 from reference.plain_knn import as_positions, climb, distance, make_record
 from reference.plain_oracle import random_grid, random_problem

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import agents
-from agents.pr_lrts import PATIENCE
-from agents.pr_regions import prepare
+from agents.knowledge.regions import prepare
+from agents.pr_lrts.algorithm import PATIENCE
+from agents.pr_lrts.corridor import aim_at_region, begin_corridor, resume_corridor, widen
 from reference import plain_lrts
 from reference.plain_grid import Map, Plan, Position, learner_trial
 from reference.plain_oracle import distances, random_problem
@@ -18,7 +19,6 @@ from rt_gym import Budget, Change, Grid, InputError, Problem, World, sample_prob
 from rt_gym.maps.generate import rooms
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import EXHAUSTED, FOUND
-from rt_gym.search.corridor import aim_at_region, begin_corridor, resume_corridor, widen
 from rt_gym.trip import make_trip
 
 RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "cost": "octile"}]
@@ -259,7 +259,7 @@ class TestPreparation:
         problems = sample_problems(ROOMS, 3, seed=4)
         first, again = (agents.run("pr-lrts", problem, level=3) for problem in problems[:2])
         assert first.precompute_seconds > again.precompute_seconds > 0
-        monkeypatch.setattr("agents.pr_regions.abstract", None)
+        monkeypatch.setattr("agents.knowledge.regions.abstract", None)
         assert agents.run("pr-lrts", problems[2], level=3).solved
 
     def test_the_layer_of_regions_tells_neighbours_apart(self) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agents
-from agents.subgoals import build_trees
+from agents.knowledge.subgoals import build_trees
 from reference import plain_grid, plain_subgoals
 from reference.plain_oracle import problems, random_problem
 from reference.small_maps import HOOK, HORSESHOE, drawn

@@ -1,6 +1,6 @@
 """What agents have in common that head for a neighbouring region on their way: the regions, the entries, the guard.
 
-A region's entry (``agents.pdb``) is a depth towards the goal, or a neighbour with a depth towards it. The guard keeps
+A region's entry (``agents.knowledge.pdb``) is a depth towards the goal, or a neighbour with a depth towards it. The guard keeps
 an agent with changing goals from going back and forth: where it has been ``patience`` times on its way to subgoals, it
 heads for its goal until it enters another region.
 """
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.pdb import MAX_CAP, Database, build_columns, estimate, join, open_database
-from agents.seeker import Seeker
+from agents.knowledge.goal_seeker import Seeker
+from agents.knowledge.pdb import MAX_CAP, Database, build_columns, estimate, join, open_database
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole

@@ -1,4 +1,4 @@
-"""The entries of a pattern database, one column at a time: see ``agents.pdb``.
+"""The entries of a pattern database, one column at a time: see ``agents.knowledge.pdb``.
 
 The distances that an optimal depth needs come from one field per goal region, or, between neighbours, from one that
 ends where they are.

@@ -1,7 +1,7 @@
 """Subgoal trees of a map: grown for some or all of its goals, kept in files, read back without trust.
 
 C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011; how a tree grows is
-written in ``rt_gym.search.subgoals``. A tree takes eight bytes per node. With ``first="sub"``, which is ours, Sub of
+written in ``agents.knowledge.subgoal_tree``. A tree takes eight bytes per node. With ``first="sub"``, which is ours, Sub of
 every state is kept as well: one more small integer per free cell and goal, which for all goals of a large map is a lot.
 """
 
@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.knowledge.subgoal_tree import ROOT, Nursery, grow_tree, make_nursery
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid, Position, Terrain
-from rt_gym.search.subgoals import ROOT, Nursery, grow_tree, make_nursery
 
 FIRSTS = ("nearest", "sub")
 MOST_BYTES = 1 << 32  # of all Sub together

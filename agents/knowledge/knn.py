@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.knowledge.climb import climb
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.files import PathLike, shown
@@ -33,7 +34,6 @@ from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import begin_astar, make_buckets, resume_astar
-from rt_gym.search.climb import climb
 from rt_gym.search.space import NONE
 from rt_gym.trip import make_trip
 

@@ -13,7 +13,7 @@ Readings:
   lies nearest to, then by number; so that level 0 is LRTS with one move per plan, move for move.
 - ``refine="first"``, as in TBA*'s paper, turns the first step of the way to the best region into a path: A* from the
   agent to the nearest cell of the next region, within the two regions. ``"path"``, as in the article of 2007, turns the
-  whole way into one, within all its regions. In the goal's region A* leads to the goal. See ``rt_gym.search.corridor``.
+  whole way into one, within all its regions. In the goal's region A* leads to the goal. See ``agents.pr_lrts.corridor``.
 - LRTS is complete because it goes all the way to the best state. After one step it may change its mind, and with more
   than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned since
   anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
@@ -38,8 +38,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import count_learned
+from agents.knowledge.region_graph import Graph, look_over
+from agents.knowledge.regions import fill_depths, fill_values, prepare, priced
 from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
-from agents.pr_regions import fill_depths, fill_values, prepare, priced
+from agents.pr_lrts.corridor import AIM, Corridor, aim_at_cell, aim_at_region, begin_corridor, resume_corridor, widen
 from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.cost import INF, STRAIGHT, to_floats
 from rt_gym.errors import InputError, quoted, whole
@@ -47,11 +49,9 @@ from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED, raise_h
 from rt_gym.search.astar import FOUND, INTERRUPTED
-from rt_gym.search.corridor import AIM, Corridor, aim_at_cell, aim_at_region, begin_corridor, resume_corridor, widen
 from rt_gym.search.layers import max_of_min
 from rt_gym.search.local import make_local
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.regions import Graph, look_over
 from rt_gym.search.space import NONE, Space, make_space, trace
 from rt_gym.trip import CUT, WAIT, make_trip
 from rt_gym.world import View

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.pdb_entries import MODES, depth_at_home, fill_column, fill_hops, make_bench, make_regions
+from agents.knowledge.pdb_entries import MODES, depth_at_home, fill_column, fill_hops, make_bench, make_regions
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
