@@ -113,7 +113,7 @@ class Records:
 
 
 def estimate(grid: Grid, records: int) -> tuple[float, int]:
-    """Return about how many seconds of one core, and how many bytes, so many records take."""
+    """Return about how many seconds of one core, and how many bytes, the records take."""
     return records * (_SECONDS + _SECONDS_PER_CELL * grid.free_cells), records * _BYTES
 
 
@@ -125,7 +125,7 @@ def build_records(grid: Grid, records: int, seed: int, begin: int, end: int, cut
         records: how many records the whole database has.
         seed: which problems are drawn.
         begin: the first of them that is wanted.
-        end: the first behind those that are wanted.
+        end: the first after those that are wanted.
         cutoff: the most steps of a climb.
     """
     terrain = grid.terrain

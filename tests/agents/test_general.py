@@ -138,7 +138,7 @@ class TestGoals:
 
         ways = [octile(problem.start, xy(cell)) + octile(xy(cell), problem.goal) for cell in near]
         assert terrain.free[near].all()
-        assert int(agent.memory.pursued[0]) == near[int(np.argmin(np.round(ways, 9)))]
+        assert agent.pursued == near[int(np.argmin(np.round(ways, 9)))]
 
     def test_visits_count_the_last_states_in_a_region_and_no_older_ones(self) -> None:
         policy = load_goal_policy(always(0.7))
