@@ -86,9 +86,9 @@ def bind(template: Callable[..., Any], plan: Any) -> Any:
     and byte code, and the byte code is the same.
     """
     source = getattr(plan, "py_func", plan)
-    bound = types.FunctionType(template.__code__, {**globals(), "plan": plan}, template.__name__)
+    bound = types.FunctionType(template.__code__, {**template.__globals__, "plan": plan}, template.__name__)
     bound.__qualname__ = f"{template.__name__}.{source.__module__}.{source.__qualname__}"
-    bound.__module__ = __name__
+    bound.__module__ = template.__module__
     return kernel(bound, also=(source.__code__.co_filename,))
 
 
