@@ -3,6 +3,10 @@
 V. Bulitko, G. Lee, "Learning in Real-Time Search: A Unifying Framework", Journal of Artificial Intelligence Research
 25, 2006.
 
+C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, describe it,
+without a quota, in the four columns of Figure 2; comments name the column. There are no numbered lines to refer to.
+The same in plain Python: ``tests/reference/plain_lrts.py``.
+
 Readings:
 - Those of the lookahead are listed in ``rt_gym.search.layers``.
 - gamma * g is exact: every step is priced at gamma times its cost, rounded down to the unit of costs (2**-40 of a
@@ -26,115 +30,135 @@ from agents.lrta import LRTA
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.errors import InputError, quoted
 from rt_gym.grid import OPPOSITE
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED, raise_h, scan
 from rt_gym.search.layers import look_by_layers, max_of_min, trace_best
-from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.search.space import NONE, Space
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.world import View
 
 MAX_QUOTA = INF // STRAIGHT - 1
 
-# Entries of LRTSMemory.state: what was learned, the steps and the stations of the trail, and where the plan leads.
-LEARNED, STEPS, STATIONS, HEADING = range(4)
+# What was learned, how many steps and stations the trail has, and where the plan leads.
+PROGRESS = record(learned=int, steps=int, stations=int, heading=int)
 NOWHERE, FORWARD, BACK = range(3)
 
 
-class LRTSMemory(NamedTuple):
-    """Learned values, the lookahead with its prices, the parameters, and the trail.
+class Trail(NamedTuple):
+    """The way back, and how much may be learned before it is taken.
 
-    The trail holds the directions of the steps made; a station is how many there were before a plan.
+    Attributes:
+        direction: uint8, the directions of the steps made.
+        station: int32, how many steps there were before each plan that went forward.
+        state: PROGRESS[1].
+        quota: how much may be learned, or UNLIMITED.
     """
+
+    direction: NDArray[np.uint8]
+    station: NDArray[np.int32]
+    state: NDArray[np.record]
+    quota: int
+
+
+def make_trail(cells: int, quota: float | None) -> Trail:
+    """Return an empty trail on a map with this many cells, for a quota in straight steps or None."""
+    return Trail(
+        direction=np.empty(cells, np.uint8),
+        station=np.empty(cells + 1, np.int32),
+        state=np.zeros(1, PROGRESS),
+        quota=UNLIMITED if quota is None else int(Fraction(quota) * STRAIGHT),
+    )
+
+
+class LRTSMemory(NamedTuple):
+    """Learned values, the lookahead with the first slots of its layers and its prices, the depth, and the trail."""
 
     h: NDArray[np.int64]
     space: Space
     layers: NDArray[np.int64]
     prices: NDArray[np.int64]
-    depth: NDArray[np.int64]
-    quota: NDArray[np.int64]
-    trail: NDArray[np.uint8]
-    stations: NDArray[np.int32]
-    state: NDArray[np.int64]
+    depth: int
+    trail: Trail
 
 
 @kernel
-def extend_trail(trip, memory):
+def extend_trail(trip, trail):
     """Enter the moves made since the last plan: forward they make the trail longer, back shorter."""
-    state, made = memory.state, trip.state[0].next
-    if state[HEADING] == BACK:
-        state[STEPS] -= made
-    elif state[HEADING] == FORWARD:
-        if state[STEPS] + made > memory.trail.size:
-            state[STEPS] = state[STATIONS] = made = np.int64(0)
+    state, made = trail.state[0], trip.state[0].next
+    if state.heading == BACK:
+        state.steps -= made
+    elif state.heading == FORWARD:
+        if state.steps + made > trail.direction.size:
+            state.steps = state.stations = made = np.int64(0)
         for k in range(made):
-            memory.trail[state[STEPS] + k] = trip.plan[k]
-        state[STEPS] += made
-    while state[STATIONS] > 0 and memory.stations[state[STATIONS] - 1] >= state[STEPS]:
-        state[STATIONS] -= 1
-    state[HEADING] = NOWHERE
+            trail.direction[state.steps + k] = trip.plan[k]
+        state.steps += made
+    while state.stations > 0 and trail.station[state.stations - 1] >= state.steps:
+        state.stations -= 1
+    state.heading = NOWHERE
 
 
 @kernel
-def go_back(terrain, trip, memory, s):
+def go_back(terrain, trip, trail, s):
     """Commit to the way back to the last station; 0 if there is none, or none any more."""
-    state, cell = memory.state, s
-    if state[STATIONS] == 0:
+    state, cell = trail.state[0], s
+    if state.stations == 0:
         return np.int64(0)
-    count = state[STEPS] - memory.stations[state[STATIONS] - 1]
+    count = state.steps - trail.station[state.stations - 1]
     for k in range(count):
-        d = np.int64(OPPOSITE[memory.trail[state[STEPS] - 1 - k]])
+        d = np.int64(OPPOSITE[trail.direction[state.steps - 1 - k]])
         scan(trip)
         if terrain.mask[cell] >> d & 1 == 0:
-            state[STEPS] = state[STATIONS] = 0
+            state.steps = state.stations = 0
             return np.int64(0)
         trip.plan[k] = d
         cell += terrain.offset[d]
-    state[HEADING] = BACK
+    state.heading = BACK
     return count
 
 
 @kernel
-def mark_station(memory):
+def mark_station(trail):
     """Make this place, from where the agent goes forward, a station; without a quota it will never go back."""
-    state = memory.state
-    if memory.quota[0] != UNLIMITED:
-        memory.stations[state[STATIONS]] = state[STEPS]
-        state[STATIONS] += 1
-        state[HEADING] = FORWARD
+    state = trail.state[0]
+    if trail.quota != UNLIMITED:
+        trail.station[state.stations] = state.steps
+        state.stations += 1
+        state.heading = FORWARD
 
 
 @kernel
-def too_much(memory, change):
+def too_much(trail, change):
     """Add to what was learned, and say whether it is beyond the quota."""
-    state, quota = memory.state, memory.quota[0]
+    state, quota = trail.state[0], trail.quota
     if quota == UNLIMITED:
         return False
-    state[LEARNED] += change
-    if state[LEARNED] <= quota:
+    state.learned += change
+    if state.learned <= quota:
         return False
-    state[LEARNED] = quota
+    state.learned = quota
     return True
 
 
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Learn, then commit to the way forward or, after a change beyond the quota, back."""
-    h, space = memory.h, memory.space
-    extend_trail(trip, memory)
-    count = look_by_layers(terrain, trip, memory.prices, space, memory.layers, h, s, t, memory.depth[0])
+    h, space, trail = memory.h, memory.space, memory.trail
+    extend_trail(trip, trail)
+    count = look_by_layers(terrain, trip, memory.prices, space, memory.layers, h, s, t, memory.depth)  # search space
     if count == CUT:
         return np.int64(CUT)
     value = np.int64(INF) if count == NONE else max_of_min(space, memory.layers, count)
     if value >= INF:
         return np.int64(NO_PATH)
     change, moves = max(value - h[s], np.int64(0)), np.int64(0)
-    raise_h(trip, h, s, value)
-    if too_much(memory, change):
-        moves = go_back(terrain, trip, memory, s)
+    raise_h(trip, h, s, value)  # local learning space, learning rule
+    if too_much(trail, change):
+        moves = go_back(terrain, trip, trail, s)
     if moves > 0:
         return moves
-    mark_station(memory)
-    return trace_best(terrain, space, trip.plan)
+    mark_station(trail)
+    return trace_best(terrain, space, trip.plan)  # control strategy
 
 
 class LRTS(LRTA):
@@ -148,6 +172,7 @@ class LRTS(LRTA):
     """
 
     plan = staticmethod(plan)
+    memory_type = LRTSMemory
 
     def __init__(self, depth: int = 1, gamma: float = 1.0, quota: float | None = None, tie: str = "first") -> None:
         super().__init__(depth, tie)
@@ -156,21 +181,15 @@ class LRTS(LRTA):
         self.gamma: float = float(gamma)
         self.quota: float | None = _checked_quota(quota)
 
-    def make_memory(self, view: View) -> Any:
-        """Return room for the values of every cell, for the lookahead and for the trail."""
-        cells, gamma = view.terrain.mask.size, Fraction(self.gamma)
-        quota = UNLIMITED if self.quota is None else int(Fraction(self.quota) * STRAIGHT)
-        return LRTSMemory(
-            h=np.empty(cells, np.int64),
-            space=make_space(cells),
-            layers=np.zeros(self.depth + 2, np.int64),
-            prices=np.array([max(1, int(int(cost) * gamma)) for cost in view.terrain.cost], np.int64),
-            depth=np.array([self.depth]),
-            quota=np.array([quota]),
-            trail=np.empty(cells, np.uint8),
-            stations=np.empty(cells + 1, np.int32),
-            state=np.zeros(4, np.int64),
-        )
+    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+        """Return what the lookahead needs beside its states, and the trail."""
+        gamma = Fraction(self.gamma)
+        return {
+            "layers": np.zeros(self.depth + 2, np.int64),
+            "prices": np.array([max(1, int(int(cost) * gamma)) for cost in view.terrain.cost], np.int64),
+            "depth": self.depth,
+            "trail": make_trail(view.terrain.mask.size, self.quota),
+        }
 
     def clear_memory(self, view: View, seed: int) -> None:
         """Let the values start at the heuristic."""
@@ -179,7 +198,7 @@ class LRTS(LRTA):
 
     def begin_trial(self) -> None:
         """Begin with the whole quota and without a trail."""
-        self.memory.state[:] = 0
+        self.memory.trail.state[:] = 0
 
 
 def _checked_quota(quota: Any) -> float | None:
