@@ -9,7 +9,7 @@ import pytest
 import agents
 from agents.knowledge.regions import prepare
 from agents.pr_lrts.algorithm import PATIENCE
-from agents.pr_lrts.corridor import aim_at_region, begin_corridor, resume_corridor, widen
+from agents.pr_lrts.corridor import begin_corridor, lead_to_region, resume_corridor, widen
 from reference import plain_lrts
 from reference.plain_grid import Map, Plan, Position, learner_trial
 from reference.plain_oracle import distances, random_problem
@@ -113,7 +113,7 @@ class TestCorridor:
             for a, others in graph.near.items():
                 s = min(graph.nodes[a])
                 for b in others:
-                    aim_at_region(corridor, b)
+                    lead_to_region(corridor, b)
                     widen(corridor, a)
                     begin_corridor(grid.terrain, corridor, grid.cell(s))
                     assert resume_corridor(grid.terrain, trip, corridor, 0) == FOUND
@@ -127,7 +127,7 @@ class TestCorridor:
         agent = agents.make("pr-lrts", level=0)
         agent.reset(HOOK.view())
         corridor, trip = agent.memory.corridor, make_trip(HOOK.grid.terrain.free.size)
-        aim_at_region(corridor, int(agent.regions.abstraction.region[HOOK.grid.cell((3, 0))]))
+        lead_to_region(corridor, int(agent.regions.abstraction.region[HOOK.grid.cell((3, 0))]))
         begin_corridor(HOOK.grid.terrain, corridor, HOOK.grid.cell((1, 0)))
         assert resume_corridor(HOOK.grid.terrain, trip, corridor, 0) == EXHAUSTED
 
