@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any
 
 from agents.base import Agent, KernelAgent
-from agents.pool import POOL, key_of
 from agents.record import MoveSeconds, Run
-from agents.runner import run_agent
+from agents.runner.pool import POOL, key_of
+from agents.runner.trials import run_agent
 from rt_gym.errors import InputError, quoted
 from rt_gym.meter import Budget
 from rt_gym.problem import Problem

@@ -1,6 +1,6 @@
 """What an agent is: the protocol, and the classes that own what agents with kernels have in common.
 
-The class of an agent names its algorithm, a kernel (see ``agents.loop``), as ``plan = staticmethod(plan)``. A
+The class of an agent names its algorithm, a kernel (see ``agents.runner.loop``), as ``plan = staticmethod(plan)``. A
 ``Learner`` has values and a search, a ``Searcher`` has an A* that outlives the move.
 """
 
@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.loop import bound_to
 from agents.record import Decision
+from agents.runner.loop import bound_to
 from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import InputError, checked_seed, quoted
 from rt_gym.grid import fill_h0, locate, span

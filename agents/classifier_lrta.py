@@ -4,10 +4,12 @@ V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic 
 Heuristic Search", ICAPS 2007: a decision tree chooses the depth from features of the agent's history.
 
 Deviations and readings:
-- Any sum of trees over the features of ``rt_gym.situation`` will do, not only one tree over the paper's four.
+- Any sum of trees over the features of ``rt_gym.features.decision`` will do, not only one tree over the paper's four.
 - A policy may also be asked after every layer whether to act; it then pays for the layers it has opened.
 - The paper's trees are bounded by a constant, as a real-time agent must be: ``max_branch`` makes that a promise. A
   longer branch is cut, and the inner node it ends in speaks.
+
+The same in plain Python: tests/reference/plain_depth_control.py
 """
 
 from typing import NamedTuple
@@ -15,28 +17,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.depth_control import (
-    D_MAX,
+from agents.policies.depth_control import (
+    ALL_FEATURES,
     MAX_DEPTH,
+    PAPER_FEATURES,
     Control,
     DepthControl,
     begin_layers,
     end_layers,
-    look,
+    observe,
     open_layer,
     search,
 )
-from agents.policy import Forest, Policy, add_scores, largest, load_policy
+from agents.policies.trees import Forest, Policy, add_scores, largest, load_policy
 from rt_gym.errors import whole
 from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import CLIMBED
 from rt_gym.world import View
-
-# Entries of ClassifierMemory.state: whether it decides after every layer, whether it needs more than the paper's
-# features, and the longest branch.
-BY_LAYERS, RICH, BRANCH = range(3)
 
 
 class ClassifierMemory(NamedTuple):
@@ -45,36 +44,49 @@ class ClassifierMemory(NamedTuple):
     Attributes:
         control: the shared part.
         forest: the trees.
+        branch: the most tests per tree.
+        by_layers: 1 if it decides after every layer.
         depths: the depth that each score stands for.
+        threshold: from which score on to act, where it decides after every layer.
         scores: room for the sums.
-        threshold: float64[1], from which score on to act.
-        state: int64[3], see above.
     """
 
     control: Control
     forest: Forest
+    branch: int
+    by_layers: int
     depths: NDArray[np.int64]
+    threshold: float
     scores: NDArray[np.float64]
-    threshold: NDArray[np.float64]
-    state: NDArray[np.int64]
+
+
+@kernel(inline=True)
+def chosen_depth(memory):
+    """Return the depth with the largest score."""
+    add_scores(memory.forest, memory.control.inputs, memory.branch, memory.scores)
+    return min(memory.depths[largest(memory.scores)], np.int64(memory.control.d_max))
+
+
+@kernel(inline=True)
+def stops(memory):
+    """Whether the policy has seen enough layers."""
+    add_scores(memory.forest, memory.control.inputs, memory.branch, memory.scores)
+    return memory.scores[0] >= memory.threshold or memory.control.ladder.state[0].depth == memory.control.d_max
 
 
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Let the policy choose a depth, or let it stop the search."""
     control = memory.control
-    look(terrain, trip, control, memory.state[RICH], s, t)
-    if memory.state[BY_LAYERS] == 0:
-        add_scores(memory.forest, control.inputs, memory.state[BRANCH], memory.scores)
-        depth = min(memory.depths[largest(memory.scores)], control.state[D_MAX])
-        return search(terrain, trip, control, s, t, depth)
+    observe(terrain, trip, control, s, t)
+    if memory.by_layers == 0:
+        return search(terrain, trip, control, s, t, chosen_depth(memory))
     begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
         if result != CLIMBED:
             return result
-        add_scores(memory.forest, control.inputs, memory.state[BRANCH], memory.scores)
-        if memory.scores[0] >= memory.threshold[0] or control.ladder.state[0].depth == control.state[D_MAX]:
+        if stops(memory):
             return end_layers(terrain, trip, control, s, t)
 
 
@@ -104,16 +116,17 @@ class ClassifierLRTA(DepthControl):
         self.branch = self.trained.branch
         if max_branch is not None:
             self.branch = min(self.branch, whole("max_branch", max_branch, 1, 10_000))
+        self.features = ALL_FEATURES if set(self.trained.features) - set(FEATURES) else PAPER_FEATURES
 
     def make_memory(self, view: View) -> ClassifierMemory:
         """Return the memory for maps of this size and kind."""
         policy = self.trained
-        rich = any(name not in FEATURES for name in policy.features)
         return ClassifierMemory(
             control=super().make_memory(view),
             forest=policy.wired(),
+            branch=self.branch,
+            by_layers=int(policy.decide == "deepen"),
             depths=np.array(policy.depths, np.int64),
+            threshold=float(policy.threshold),
             scores=np.zeros(policy.forest.scores.shape[1]),
-            threshold=np.array([policy.threshold]),
-            state=np.array([policy.decide == "deepen", rich, self.branch], np.int64),
         )

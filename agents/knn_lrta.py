@@ -2,18 +2,18 @@
 
 V. Bulitko, Y. Björnsson, "kNN LRTA*: Simple Subgoaling for Real-Time Search", AIIDE 2009; V. Bulitko, Y. Björnsson,
 R. Lawrence, "Case-Based Subgoaling in Real-Time Heuristic Search for Video Game Pathfinding", Journal of Artificial
-Intelligence Research 39, 2010. The database is that of ``agents.knn``. Known to us from their abstracts and from
-C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011; so the similarity, M and
-the cut-off are readings.
+Intelligence Research 39, 2010. The database is that of ``agents.knowledge.knn``. Known to us from their abstracts and
+from C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011; so the similarity, M
+and the cut-off are readings.
 
 Readings:
 - A record is as far from a problem as the farther of the two starts and the two goals, by the heuristic. Of equally
   far ones the earlier comes first. Of the M nearest the first is taken whose start can be climbed to from ours, and our
-  goal from its; without any, the goal alone is pursued. See ``rt_gym.search.climb``.
+  goal from its; without any, the goal alone is pursued. See ``agents.knowledge.climb``.
 - Where the goal can be climbed to at the cost of the heuristic, no record can do better, and none is looked for.
 - The record is chosen within the first plan of every trial, on the map as it is then believed, so that its cost is on
   the meter: every step of a climb is a scan of the first move, at most (2 M + 1) times the cut-off. To read a record's
-  two ends is no scan. They are found by a k-d tree, see ``agents.nearest``.
+  two ends is no scan. They are found by a k-d tree, see ``agents.knowledge.nearest``.
 - The values towards different subgoals are kept apart. The next subgoal is taken up where one is reached.
 - Guard, ours: on the map of the database every subgoal is reached without a step that leads away from it. On a map that
   has changed it need not be. A subgoal that has become blocked is skipped. One that is no nearer after ``PATIENCE``
@@ -21,6 +21,8 @@ Readings:
   the subgoals of both kinds.
 - Without a database the agent builds one of the map as it is believed at reset, if that takes less than a minute. In
   fog this is open ground, where records are of no use.
+
+The same in plain Python: tests/reference/plain_knn.py
 """
 
 import time
@@ -29,14 +31,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import knn
-from agents.nearest import Nearest, find_nearest, make_nearest
-from agents.seeker import Seeker
+from agents.knowledge import knn
+from agents.knowledge.climb import climb
+from agents.knowledge.goal_seeker import GoalSeeker
+from agents.knowledge.nearest import Nearest, find_nearest, make_nearest
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, whole
 from rt_gym.grid import Grid, h0, locate
-from rt_gym.jit import kernel
-from rt_gym.search.climb import climb
+from rt_gym.jit import kernel, record
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
@@ -48,29 +50,36 @@ NEIGHBOURS = 10
 PATIENCE = 50
 LONGEST_BUILD = 60  # seconds
 
-# Entries of KNNMemory.state: whether a record has been chosen; its next cell, and where its cells end; how near that
-# one was come to, and how many plans ago; how many subgoals were given up.
-CHOSEN, NEXT, END, NEAREST, WAITED, ABANDONED = range(6)
+# The cell that is pursued; whether a record has been chosen; its next cell, and where its cells end; how near the agent
+# has come to that cell, and how many plans ago; how many subgoals were given up.
+PURSUIT = record(pursued=int, chosen=int, next=int, end=int, nearest=int, waited=int, abandoned=int)
 
 
 class KNNMemory(NamedTuple):
-    """Learned values, the room for a lookahead, the database and its nearest records, the cut-off, and the pursuit."""
+    """What the plan works on.
+
+    Attributes:
+        values, space: learned values, and room for a lookahead.
+        begin, cells: the database, see ``agents.knowledge.knn.Records``.
+        nearest: the tree in which the records nearest to a problem are found.
+        cutoff: the most steps of a climb.
+        state: PURSUIT[1].
+    """
 
     values: GoalValues
-    pursued: NDArray[np.int64]
     space: Space
     begin: NDArray[np.int64]
     cells: NDArray[np.int32]
     nearest: Nearest
-    cutoff: NDArray[np.int64]
-    state: NDArray[np.int64]
+    cutoff: int
+    state: NDArray[np.record]
 
 
 @kernel
 def choose_record(terrain, trip, memory, s, t):
     """Choose the subgoals of this trial."""
-    begin, cells, state, cutoff = memory.begin, memory.cells, memory.state, memory.cutoff[0]
-    state[CHOSEN], state[NEAREST] = 1, INF
+    begin, cells, state, cutoff = memory.begin, memory.cells, memory.state[0], memory.cutoff
+    state.chosen, state.nearest = 1, INF
     if begin.size == 1 or climb(terrain, trip, s, t, cutoff) == h0(terrain, s, t):
         return
     (x, y), (goal_x, goal_y) = locate(terrain, s), locate(terrain, t)
@@ -80,52 +89,59 @@ def choose_record(terrain, trip, memory, s, t):
         if climb(terrain, trip, s, np.int64(cells[first]), cutoff) == NONE:
             continue
         if climb(terrain, trip, np.int64(cells[end - 1]), t, cutoff) != NONE:
-            state[NEXT], state[END] = first, end
+            state.next, state.end = first, end
             return
 
 
 @kernel
-def pursue(terrain, memory, s, t):
-    """Go on to the next subgoal where one is reached or blocked, and to the goal where none comes nearer."""
-    state, cells = memory.state, memory.cells
-    while state[NEXT] < state[END]:
-        subgoal = np.int64(cells[state[NEXT]])
+def next_subgoal(terrain, memory, s, t):
+    """Return the first subgoal that is still to be reached and not blocked, or the goal."""
+    state, cells = memory.state[0], memory.cells
+    while state.next < state.end:
+        subgoal = np.int64(cells[state.next])
         blocked = terrain.free[subgoal] == 0
         if s != subgoal and not blocked:
-            break
-        state[ABANDONED] += blocked
-        state[NEXT] += 1
-        state[NEAREST] = INF
-    if state[NEXT] == state[END]:
+            return subgoal
+        state.abandoned += blocked
+        state.next += 1
+        state.nearest = INF
+    return t
+
+
+@kernel
+def pursue(terrain, memory, s, t):
+    """Return the cell to head for: the next subgoal, or the goal where that one comes no nearer."""
+    state, subgoal = memory.state[0], next_subgoal(terrain, memory, s, t)
+    if state.next == state.end:
         return t
-    subgoal = np.int64(cells[state[NEXT]])
-    state[WAITED] += 1
-    if h0(terrain, s, subgoal) < state[NEAREST]:
-        state[NEAREST], state[WAITED] = h0(terrain, s, subgoal), 0
-    if state[WAITED] <= PATIENCE:
+    state.waited += 1
+    if h0(terrain, s, subgoal) < state.nearest:
+        state.nearest, state.waited = h0(terrain, s, subgoal), 0
+    if state.waited <= PATIENCE:
         return subgoal
-    state[ABANDONED] += state[END] - state[NEXT]
-    state[NEXT] = state[END]
+    state.abandoned += state.end - state.next
+    state.next = state.end
     return t
 
 
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Choose a record if none has been chosen yet; commit to one move towards its next subgoal."""
+    state = memory.state[0]
     if is_full(memory.values):
         return np.int64(FULL)
-    if memory.state[CHOSEN] == 0:
+    if state.chosen == 0:
         choose_record(terrain, trip, memory, s, t)
-    memory.pursued[0] = pursue(terrain, memory, s, t)
-    return general_lrta(terrain, trip, memory.space, memory.values, s, memory.pursued[0], 1)
+    state.pursued = pursue(terrain, memory, s, t)
+    return general_lrta(terrain, trip, memory.space, memory.values, s, state.pursued, 1)
 
 
-class KNNLRTA(Seeker):
+class KNNLRTA(GoalSeeker):
     """kNN LRTA*.
 
     Args:
-        database: a file that ``rt-gym precompute knn`` has written, or the ``agents.knn.Records`` themselves.
-        records: how many records to build instead, 1000 unless told.
+        database: a file that ``rt-gym precompute knn`` has written, or the ``agents.knowledge.knn.Records`` themselves.
+        records: how many records to build instead, 1000 unless given.
         neighbours: how many records are tried, the M of the paper.
         cutoff: the most steps of a climb.
         tie: ``"first"`` or ``"random"``.
@@ -164,14 +180,9 @@ class KNNLRTA(Seeker):
         return 1
 
     @property
-    def space(self) -> Space:
-        """The states of the lookahead."""
-        return self.memory.space
-
-    @property
     def abandoned(self) -> int:
         """How many subgoals were given up since reset, because they were blocked or came no nearer."""
-        return int(self.memory.state[ABANDONED])
+        return int(self.memory.state[0].abandoned)
 
     def reset(self, view: View, seed: int | None = None) -> None:
         """Begin a new problem; the database is loaded or built where the map is another than before."""
@@ -195,13 +206,12 @@ class KNNLRTA(Seeker):
         """Return room for values, for the lookahead and for the best records."""
         return KNNMemory(
             values=make_goal_values(),
-            pursued=np.zeros(1, np.int64),
             space=make_space(view.terrain.mask.size),
             begin=np.zeros(1, np.int64),
             cells=np.empty(0, np.int32),
             nearest=self._nearest,
-            cutoff=np.array([self.cutoff]),
-            state=np.zeros(6, np.int64),
+            cutoff=self.cutoff,
+            state=np.zeros(1, PURSUIT),
         )
 
     def clear_memory(self, view: View, seed: int) -> None:
@@ -209,16 +219,17 @@ class KNNLRTA(Seeker):
         super().clear_memory(view, seed)
         assert self._kept is not None, "reset has prepared it"
         self.memory = self.memory._replace(begin=self._kept.begin, cells=self._kept.cells, nearest=self._nearest)
-        self.memory.space.random[0] = seed
-        self.memory.state[ABANDONED] = 0
+        self.memory.state[0].abandoned = 0
         self.begin_trial()
 
     def begin_trial(self) -> None:
         """Choose a record again."""
-        self.memory.state[CHOSEN] = self.memory.state[NEXT] = self.memory.state[END] = 0
-        self.memory.pursued[0] = self.view.goal_cell
+        state = self.memory.state[0]
+        state.chosen = state.next = state.end = 0
+        state.pursued = self.view.goal_cell
 
     def layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn; ``subgoals``, n x 2, are those still to come."""
-        rest = self.memory.cells[self.memory.state[NEXT] : self.memory.state[END]]
+        state = self.memory.state[0]
+        rest = self.memory.cells[state.next : state.end]
         return super().layers() | {"subgoals": self.view.terrain.xy.reshape(-1, 2)[rest]}

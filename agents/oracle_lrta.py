@@ -7,27 +7,24 @@ Deviations and readings:
 - The label is the depth from which on all depths up to ``d_max`` make the same move.
 - Only the search of the chosen depth is charged, as in the paper. The searches that find the label are scans.
 - Learning happens at the chosen depth, so its values differ from those of LRTA* with depth ``d_max``.
+
+The same in plain Python: tests/reference/plain_depth_control.py
 """
 
 import numpy as np
 
-from agents.depth_control import D_MAX, HISTORY, DepthControl, attend, recording, remember, search
-from rt_gym.features.decision import write_situation
+from agents.policies.depth_control import HISTORY, DepthControl, note_move, search, write_features
+from agents.policies.record_depths import label_state
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import label
 from rt_gym.trip import NO_PATH
 
 
 @kernel
 def plan(terrain, trip, control, s, t):
     """Ask for the depth, then look that far ahead."""
-    if recording(control):
-        attend(terrain, trip, control, s)
-        write_situation(control.situation, terrain, trip, control.h, s, t, control.inputs)
-        depth = remember(terrain, trip, control, s, t)
-    else:
-        d_max, no_ties = control.state[D_MAX], control.ladder.action[:0]
-        depth = label(terrain, trip, control.shadow, control.space, control.ladder, control.h, s, t, d_max, no_ties)
+    note_move(terrain, trip, control, s)
+    write_features(terrain, trip, control, s, t)
+    depth = label_state(terrain, trip, control, s, t)
     if depth == 0:
         return np.int64(NO_PATH)
     return search(terrain, trip, control, s, t, depth)

@@ -13,6 +13,8 @@ Deviations and readings:
 - The map may turn out to be another than the one prepared for. A subgoal that is blocked is left out; one that cannot
   be reached is given up: all of the component has then been expanded, and the move is that of a lookahead of one
   towards the goal, which reads the nearest of those states again. Wherever there is no entry, the cap is the depth.
+
+The same in plain Python: tests/reference/plain_pdb.py
 """
 
 from typing import Any, NamedTuple
@@ -20,20 +22,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.guide import (
-    ASTRAY,
+from agents.knowledge.goal_seeker import PURSUIT
+from agents.knowledge.guided import (
     VISITS,
-    Guide,
     Guided,
+    RegionGuide,
     admit,
     cell_of,
     depth_towards,
     enter_region,
     give_up,
+    is_guided,
     look_up,
     make_guide,
 )
-from agents.pdb import Database, checked_mode
+from agents.knowledge.pdb import Database, checked_mode
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
@@ -46,19 +49,19 @@ MODE = "I"  # without a database
 
 
 class PDBMemory(NamedTuple):
-    """What the plan works on: learned values, the cell that the agent heads for, room for the lookahead, the guide."""
+    """What the plan works on: learned values, room for the lookahead, the regions, and the cell it heads for."""
 
     values: GoalValues
-    pursued: NDArray[np.int64]
     space: Space
-    guide: Guide
+    guide: RegionGuide
+    state: NDArray[np.record]
 
 
 @kernel(inline=True)
 def select(terrain, guide, s, t):
-    """Return the depth and the goal of the next lookahead."""
+    """Return the depth and the goal of the next lookahead (Figure 1, line 3)."""
     r, k = enter_region(guide, s), np.int64(NONE)
-    if r != NONE and guide.state[ASTRAY] != r:
+    if is_guided(guide, r):
         k = admit(terrain, guide, s, r, look_up(guide, r))
     return depth_towards(guide, r, k), cell_of(guide, k, t)
 
@@ -68,11 +71,11 @@ def plan(terrain, trip, memory, s, t):
     """Look the depth and the goal up, then make General LRTA*'s decision with them."""
     if is_full(memory.values):
         return np.int64(FULL)
-    depth, goal = select(terrain, memory.guide, s, t)
-    memory.pursued[0] = goal
-    result = general_lrta(terrain, trip, memory.space, memory.values, s, goal, depth)
+    depth, goal = select(terrain, memory.guide, s, t)  # Figure 1, line 3
+    memory.state[0].pursued = goal
+    result = general_lrta(terrain, trip, memory.space, memory.values, s, goal, depth)  # lines 4 to 7
     if result == NO_PATH and goal != t:
-        result = give_up(terrain, trip, memory.guide, memory.pursued, memory.values, s, t)
+        result = give_up(terrain, trip, memory, s, t)
     return result
 
 
@@ -117,17 +120,12 @@ class PDBLRTA(Guided):
         """The most expansions that a move can take."""
         return (2 * self.cap - 1) ** 2
 
-    @property
-    def space(self) -> Space:
-        """The states of the lookahead."""
-        return self.memory.space
-
     def make_memory(self, view: View) -> PDBMemory:
         """Return room for maps of this size; the knowledge of the map is put in by ``clear_memory``."""
         cells = view.terrain.mask.size
-        return PDBMemory(make_goal_values(), np.empty(1, np.int64), make_space(cells), make_guide(cells))
-
-    def clear_memory(self, view: View, seed: int) -> None:
-        """Forget all values, look up or build what is known about the way to this goal, and seed the ties."""
-        super().clear_memory(view, seed)
-        self.memory.space.random[0] = seed
+        return PDBMemory(
+            values=make_goal_values(),
+            space=make_space(cells),
+            guide=make_guide(cells, self.cap, self.patience),
+            state=np.zeros(1, PURSUIT),
+        )

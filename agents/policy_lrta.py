@@ -8,6 +8,8 @@ Deviations and readings:
   there acts here the same. It comes from evolution or from reinforcement learning.
 - It may also be asked after every layer whether to act, after the first one for the first time: that layer is opened
   in any case.
+
+The same in plain Python: tests/reference/plain_network.py
 """
 
 from typing import NamedTuple
@@ -15,19 +17,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.depth_control import (
-    D_MAX,
+from agents.policies.depth_control import (
+    ALL_FEATURES,
     MAX_DEPTH,
+    PAPER_FEATURES,
     Control,
     DepthControl,
     begin_layers,
     end_layers,
-    look,
+    observe,
     open_layer,
     search,
 )
-from agents.network import ACT, DECISIONS, DEEPEN, Net, Network, forward, load_network
-from agents.policy import INPUTS, largest
+from agents.policies.forward import Net, forward
+from agents.policies.networks import ACT, DECISIONS, DEEPEN, Network, load_network
+from agents.policies.trees import INPUTS, largest
 from rt_gym.errors import InputError, whole
 from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.features.history import FEATURES
@@ -36,10 +40,6 @@ from rt_gym.jit import kernel
 from rt_gym.search.deepening import CLIMBED
 from rt_gym.world import View
 
-# Entries of PolicyMemory.state: whether it decides after every layer, and whether it needs more than the paper's
-# features.
-BY_LAYERS, RICH = range(2)
-
 
 class PolicyMemory(NamedTuple):
     """What depth control shares, and the network.
@@ -47,20 +47,20 @@ class PolicyMemory(NamedTuple):
     Attributes:
         control: the shared part.
         net: the network.
+        by_layers: 1 if it decides after every layer.
         depths: the depth that each output stands for.
         seen: float32, the features as the network sees them.
         room: for the layers of the network.
         scores: its outputs.
-        state: int64[2], see above.
     """
 
     control: Control
     net: Net
+    by_layers: int
     depths: NDArray[np.int64]
     seen: NDArray[np.float32]
     room: NDArray[np.float64]
     scores: NDArray[np.float64]
-    state: NDArray[np.int64]
 
 
 @kernel
@@ -71,24 +71,36 @@ def see(memory, begin, end):
     squash(memory.seen[begin:end])
 
 
+@kernel(inline=True)
+def chosen_depth(memory):
+    """Return the depth with the largest output."""
+    forward(memory.net, memory.seen, memory.room, memory.scores)
+    return min(memory.depths[largest(memory.scores)], np.int64(memory.control.d_max))
+
+
+@kernel(inline=True)
+def stops(memory):
+    """Whether the network has seen enough layers."""
+    see(memory, len(SITUATION), len(SITUATION) + len(LAYERS))
+    forward(memory.net, memory.seen, memory.room, memory.scores)
+    depth = memory.control.ladder.state[0].depth
+    return memory.scores[ACT] >= memory.scores[DEEPEN] or depth == memory.control.d_max
+
+
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Let the network choose a depth, or let it stop the search."""
-    control, scores = memory.control, memory.scores
-    look(terrain, trip, control, memory.state[RICH], s, t)
+    control = memory.control
+    observe(terrain, trip, control, s, t)
     see(memory, 0, len(SITUATION))
-    if memory.state[BY_LAYERS] == 0:
-        forward(memory.net, memory.seen, memory.room, scores)
-        depth = min(memory.depths[largest(scores)], control.state[D_MAX])
-        return search(terrain, trip, control, s, t, depth)
+    if memory.by_layers == 0:
+        return search(terrain, trip, control, s, t, chosen_depth(memory))
     begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
         if result != CLIMBED:
             return result
-        see(memory, len(SITUATION), len(SITUATION) + len(LAYERS))
-        forward(memory.net, memory.seen, memory.room, scores)
-        if scores[ACT] >= scores[DEEPEN] or control.ladder.state[0].depth == control.state[D_MAX]:
+        if stops(memory):
             return end_layers(terrain, trip, control, s, t)
 
 
@@ -112,17 +124,18 @@ class PolicyLRTA(DepthControl):
             )
         cap = self.network.d_max if d_max is None else whole("d_max", d_max, 1, MAX_DEPTH)
         super().__init__(min(cap, self.network.d_max), self.network.history, tie)
+        beyond = set(self.network.features) & set(SITUATION) - set(FEATURES)
+        self.features = ALL_FEATURES if beyond else PAPER_FEATURES
 
     def make_memory(self, view: View) -> PolicyMemory:
         """Return the memory for maps of this size and kind."""
         network = self.network
-        rich = any(name in SITUATION and name not in FEATURES for name in network.features)
         return PolicyMemory(
             control=super().make_memory(view),
             net=network.wired(INPUTS),
+            by_layers=int(network.decide == "deepen"),
             depths=np.array(network.depths, np.int64),
             seen=np.zeros(len(INPUTS), np.float32),
             room=np.empty((2, network.widest)),
             scores=np.zeros(network.outputs),
-            state=np.array([network.decide == "deepen", rich], np.int64),
         )

@@ -7,6 +7,8 @@ The rules need two lines each:
   quiet moves.
 - ``settle``: one move ahead; if that raises a value, deepen until a layer adds nothing to it and four have not changed
   the move.
+
+The same in plain Python: tests/reference/plain_depth_control.py
 """
 
 from typing import NamedTuple
@@ -14,21 +16,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.depth_control import (
-    D_MAX,
+from agents.policies.depth_control import (
     HISTORY,
     Control,
     DepthControl,
-    attend,
     begin_layers,
     end_layers,
     observe,
     open_layer,
-    recording,
     search,
 )
 from rt_gym.errors import InputError, quoted
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import CLIMBED
 from rt_gym.world import View
 
@@ -40,49 +39,47 @@ QUIET = 5  # moves after which ``revisit`` forgets
 STABLE = 4  # layers for which ``settle`` wants the same move
 
 
+REACHED = record(depth=int)  # the depth that ``revisit`` has reached
+
+
 class RuleMemory(NamedTuple):
-    """What depth control shares, the rule, and the depth that ``revisit`` has reached."""
+    """What depth control shares, the rule as a number of ``RULES``, and REACHED[1]."""
 
     control: Control
-    rule: NDArray[np.int64]
-    depth: NDArray[np.int64]
+    rule: int
+    state: NDArray[np.record]
 
 
 @kernel(inline=True)
-def by_rule(memory):
-    """Return the depth that the rules ``update`` and ``revisit`` choose."""
-    d_max, notes = memory.control.state[D_MAX], memory.control.situation.notes[0]
-    if memory.rule[0] == UPDATE:
-        return d_max if notes.moves > 0 and notes.since_update == 0 else min(CALM, d_max)
+def by_update(control):
+    """Return the depth that the rule ``update`` chooses."""
+    notes, d_max = control.situation.notes[0], np.int64(control.d_max)
+    return d_max if notes.moves > 0 and notes.since_update == 0 else min(np.int64(CALM), d_max)
+
+
+@kernel(inline=True)
+def by_revisit(control, state):
+    """Return the depth that the rule ``revisit`` chooses."""
+    notes = control.situation.notes[0]
     if notes.moves == 0 or notes.since_return >= QUIET:
-        memory.depth[0] = 1
+        state.depth = 1
     elif notes.since_return == 0:
-        memory.depth[0] = min(2 * memory.depth[0], d_max)
-    return memory.depth[0]
+        state.depth = min(2 * state.depth, control.d_max)
+    return np.int64(state.depth)
 
 
 @kernel(inline=True)
 def settled(control):
     """Whether ``settle`` has seen enough."""
-    ladder = control.ladder
-    depth = ladder.state[0].depth
-    if depth == 1 and ladder.value[1] == ladder.value[0]:
+    ladder, state = control.ladder, control.ladder.state[0]
+    if state.depth == 1 and ladder.value[1] == ladder.value[0]:
         return True
-    return depth == control.state[D_MAX] or (
-        ladder.state[0].flat_layers >= 1 and ladder.state[0].steady_layers >= STABLE
-    )
+    return state.depth == control.d_max or (state.flat_layers >= 1 and state.steady_layers >= STABLE)
 
 
-@kernel
-def plan(terrain, trip, memory, s, t):
-    """Choose a depth and search, or search until the rule has seen enough."""
-    control = memory.control
-    if recording(control):
-        observe(terrain, trip, control, s, t)
-    else:
-        attend(terrain, trip, control, s)
-    if memory.rule[0] != SETTLE:
-        return search(terrain, trip, control, s, t, by_rule(memory))
+@kernel(inline=True)
+def by_settle(terrain, trip, control, s, t):
+    """Open layers until the rule ``settle`` has seen enough, and commit to what they decide."""
     begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
@@ -90,6 +87,17 @@ def plan(terrain, trip, memory, s, t):
             return result
         if settled(control):
             return end_layers(terrain, trip, control, s, t)
+
+
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Choose a depth and search, or search until the rule has seen enough."""
+    control = memory.control
+    observe(terrain, trip, control, s, t)
+    if memory.rule == SETTLE:
+        return by_settle(terrain, trip, control, s, t)
+    depth = by_update(control) if memory.rule == UPDATE else by_revisit(control, memory.state[0])
+    return search(terrain, trip, control, s, t, depth)
 
 
 class RuleLRTA(DepthControl):
@@ -111,4 +119,5 @@ class RuleLRTA(DepthControl):
 
     def make_memory(self, view: View) -> RuleMemory:
         """Return the memory for maps of this size and kind."""
-        return RuleMemory(super().make_memory(view), np.array([RULES.index(self.rule)]), np.ones(1, np.int64))
+        control = super().make_memory(view)
+        return RuleMemory(control, RULES.index(self.rule), np.ones(1, REACHED))

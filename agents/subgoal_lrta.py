@@ -1,7 +1,7 @@
 """LRTA* with subgoals: a tree of exits from heuristic depressions tells which of them to head for next.
 
 C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011, Algorithm 3. The trees
-are those of Algorithm 2, see ``rt_gym.search.subgoals``; each (goal, state) has a learned value of its own.
+are those of Algorithm 2, see ``agents.knowledge.subgoal_tree``; each (goal, state) has a learned value of its own.
 
 Readings:
 - The root, which is the goal, is among the states of line 5. Of equally near ones the first that grew is taken, which
@@ -20,40 +20,39 @@ Ours:
   parent comes next. After as many moves as the map has free cells without a subgoal nearer to the goal than all before,
   the agent heads for the goal alone until the trial ends: it is LRTA* then, and arrives where LRTA* does. So it does
   when LSS-LRTA* has seen all there is and the subgoal was not there. ``guarded`` counts all of these.
+
+The same in plain Python: tests/reference/plain_subgoals.py
 """
 
-import time
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.knowledge.goal_seeker import GoalSeeker
+from agents.knowledge.subgoal_tree import ROOT
+from agents.knowledge.subgoals import FIRSTS, Trees
+from agents.knowledge.tree_source import GoalTree, TreeSource, make_goal_tree, replaced
 from agents.lrta import LRTA, korf
 from agents.lrta_k import LRTAK
 from agents.lrta_k import plan as propagating_step
 from agents.lss_lrta import LSSLRTA
 from agents.lss_lrta import plan as searching_step
-from agents.seeker import Seeker
-from agents.subgoals import FIRSTS, Tree, Trees, grow, load_trees
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
-from rt_gym.grid import MAX_CELLS, Grid, h0
-from rt_gym.jit import kernel
-from rt_gym.search.space import NONE, Space, trace
-from rt_gym.search.subgoals import ROOT, grow_tree, make_nursery
+from rt_gym.grid import MAX_CELLS, h0
+from rt_gym.jit import kernel, record
+from rt_gym.search.space import NONE, Space, slot_of, trace
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
 from rt_gym.trip import FULL, NO_PATH
 from rt_gym.world import View
 
 SWITCHES = ("any", "progress")
-MOST_KEPT = 100  # trees
 
-# Entries of SubgoalMemory.state: how many nodes the tree has, which of them to begin with (NONE: the nearest), whether
-# goals change only for progress, how long to be patient, how many values a plan may raise; then where the trial is:
-# the node pursued (NONE before the first move), the least g of those pursued so far, after how many moves it was
-# adopted, whether only the goal is left, and how often the guard had to act.
-SIZE, OPENING, PROGRESS, PATIENCE, RISES, PURSUED, LEAST, SINCE, ALONE, GUARDED = range(10)
+# The node pursued (NONE before the first move) and its cell. For the guard: the least g of the nodes pursued so far,
+# after how many moves it was adopted, whether only the goal is left, and how often the guard has acted.
+PURSUIT = record(node=int, pursued=int, least=int, since=int, alone=int, guarded=int)
 
 
 class SubgoalMemory(NamedTuple):
@@ -61,19 +60,19 @@ class SubgoalMemory(NamedTuple):
 
     Attributes:
         step: of LRTA*, LSS-LRTA* or LRTA*(k).
-        pursued: int64[1], the cell that the agent is heading for.
-        node, parent: the tree, see ``agents.subgoals.Tree``; g: int64, every node's distance to the goal.
-        number: int32 per cell, which node it is; 0 for the root and for all cells that are none.
-        state: int64, see above.
+        tree: the tree of the goal.
+        progress: 1 if the goal changes only for one that is nearer to the end.
+        rises: how many values a plan may raise beyond the first.
+        patience: after how many moves without progress the guard acts.
+        state: PURSUIT[1].
     """
 
     step: Any
-    pursued: NDArray[np.int64]
-    node: NDArray[np.int32]
-    parent: NDArray[np.int32]
-    g: NDArray[np.int64]
-    number: NDArray[np.int32]
-    state: NDArray[np.int64]
+    tree: GoalTree
+    progress: int
+    rises: int
+    patience: int
+    state: NDArray[np.record]
 
     @property
     def values(self) -> GoalValues:
@@ -82,85 +81,103 @@ class SubgoalMemory(NamedTuple):
 
 
 @kernel
-def plant(terrain, trip, memory, s):
-    """Make the tree known cell by cell and return the first node to pursue (lines 1 to 5)."""
-    node, parent, g, state = memory.node, memory.parent, memory.g, memory.state
-    best, least = np.int64(ROOT), np.int64(INF)
-    for k in range(state[SIZE]):
+def begin_pursuit(terrain, trip, memory, s):
+    """Enter the tree cell by cell and return the first node to pursue (lines 1 to 5)."""
+    tree, node, parent, g = memory.tree, memory.tree.node, memory.tree.parent, memory.tree.g
+    goal, least = np.int64(ROOT), np.int64(INF)
+    for k in range(tree.nodes):  # line 3
         cell = np.int64(node[k])
-        memory.number[cell] = k
+        tree.number[cell] = k  # line 4: nextgoal(cell) is the parent of this node
         g[k] = 0 if k == ROOT else g[parent[k]] + h0(terrain, cell, np.int64(node[parent[k]]))
         near = h0(terrain, s, cell)
-        if near < least and terrain.free[cell] != 0:
-            best, least = np.int64(k), near
-    trip.meter[0].trace_steps += state[SIZE]
-    state[LEAST] = INF
-    return best if state[OPENING] == NONE else state[OPENING]
+        if near < least and terrain.free[cell] != 0:  # line 5
+            goal, least = np.int64(k), near
+    trip.meter[0].trace_steps += tree.nodes
+    memory.state[0].least = INF
+    return goal if tree.opening == NONE else np.int64(tree.opening)
 
 
 @kernel(inline=True)
-def next_goal(terrain, trip, memory, s):
-    """Return the cell to pursue from ``s`` (line 8), which the guard may overrule."""
-    node, parent, g, state = memory.node, memory.parent, memory.g, memory.state
-    goal = state[PURSUED]
-    if goal == NONE:
-        goal = plant(terrain, trip, memory, s)
-    here = np.int64(memory.number[s])
-    if here != ROOT and state[ALONE] == 0:
-        beyond = np.int64(parent[here])
-        if state[PROGRESS] == 0 or g[beyond] < g[goal]:
-            goal = beyond
-    while goal != ROOT and terrain.free[node[goal]] == 0:
-        goal = np.int64(parent[goal])
+def next_goal(memory, s, goal):
+    """Return the node to pursue from ``s``: another one if ``s`` is a node itself (line 8)."""
+    tree = memory.tree
+    here = np.int64(tree.number[s])
+    if here == ROOT or memory.state[0].alone != 0:
+        return goal
+    beyond = np.int64(tree.parent[here])
+    return beyond if memory.progress == 0 or tree.g[beyond] < tree.g[goal] else goal
+
+
+@kernel(inline=True)
+def guard(terrain, trip, memory, goal):
+    """Return the node to pursue on a map that may have changed: one that is not blocked, or the goal."""
+    tree, state, moves = memory.tree, memory.state[0], trip.tally[0].moves
+    while goal != ROOT and terrain.free[tree.node[goal]] == 0:
+        goal = np.int64(tree.parent[goal])
         trip.meter[0].trace_steps += 1
-        state[GUARDED] += 1
-    if g[goal] < state[LEAST]:
-        state[LEAST] = g[goal]
-        state[SINCE] = trip.tally[0].moves
-    elif goal != ROOT and trip.tally[0].moves - state[SINCE] > state[PATIENCE]:
+        state.guarded += 1
+    if tree.g[goal] < state.least:
+        state.least = tree.g[goal]
+        state.since = moves
+    elif goal != ROOT and moves - state.since > memory.patience:
         goal = head_for_the_goal(memory)
-    state[PURSUED] = goal
-    memory.pursued[0] = node[goal]
-    return memory.pursued[0]
+    return goal
 
 
 @kernel(inline=True)
 def head_for_the_goal(memory):
     """Pursue nothing but the goal until the trial ends."""
-    memory.state[ALONE] = 1
-    memory.state[GUARDED] += 1
-    memory.state[PURSUED] = ROOT
+    state = memory.state[0]
+    state.alone = 1
+    state.guarded += 1
+    state.node = ROOT
     return np.int64(ROOT)
 
 
 @kernel(inline=True)
+def pursue(terrain, trip, memory, s):
+    """Return the cell to pursue from ``s`` (line 8; before the first move, lines 1 to 5 as well)."""
+    state = memory.state[0]
+    goal = state.node
+    if goal == NONE:
+        goal = begin_pursuit(terrain, trip, memory, s)  # lines 1 to 5
+    goal = next_goal(memory, s, goal)  # line 8
+    goal = guard(terrain, trip, memory, goal)  # ours
+    state.node = goal
+    state.pursued = memory.tree.node[goal]
+    return state.pursued
+
+
+@kernel(inline=True)
 def plan_lrta(terrain, trip, memory, s, t):
-    """One step of LRTA* towards the goal pursued (lines 8 to 10)."""
+    """One step of LRTA* towards the goal pursued."""
     if is_full(memory.step.h):
         return np.int64(FULL)
-    return korf(terrain, trip, memory.step, s, next_goal(terrain, trip, memory, s))
+    goal = pursue(terrain, trip, memory, s)  # line 8
+    return korf(terrain, trip, memory.step, s, goal)  # lines 9 to 11
 
 
 @kernel(inline=True)
 def plan_lrta_k(terrain, trip, memory, s, t):
-    """The same with LRTA*(k)."""
-    if is_full(memory.step.h, memory.state[RISES]):
+    """One step of LRTA*(k) towards the goal pursued."""
+    if is_full(memory.step.h, memory.rises):
         return np.int64(FULL)
-    return propagating_step(terrain, trip, memory.step, s, next_goal(terrain, trip, memory, s))
+    goal = pursue(terrain, trip, memory, s)
+    return propagating_step(terrain, trip, memory.step, s, goal)
 
 
 @kernel
 def plan_lss_lrta(terrain, trip, memory, s, t):
-    """The same with LSS-LRTA*.
+    """One plan of LSS-LRTA* towards the goal pursued.
 
     If its search has seen all there is without finding the subgoal, its states tell a shortest way to the goal.
     """
-    if is_full(memory.step.h, memory.state[RISES]):
+    if is_full(memory.step.h, memory.rises):
         return np.int64(FULL)
-    goal = next_goal(terrain, trip, memory, s)
+    goal = pursue(terrain, trip, memory, s)
     moves = searching_step(terrain, trip, memory.step, s, goal)
     space = memory.step.local.space
-    slot = space.seat[t] - (space.state[0].stamp << 32)
+    slot = slot_of(space, t)
     if moves != NO_PATH or goal == t or slot < 0:
         return moves
     head_for_the_goal(memory)
@@ -170,12 +187,12 @@ def plan_lss_lrta(terrain, trip, memory, s, t):
 PLANS = {"lrta": plan_lrta, "lss-lrta": plan_lss_lrta, "lrta-k": plan_lrta_k}
 
 
-class SubgoalLRTA(Seeker):
+class SubgoalLRTA(GoalSeeker):
     """LRTA* with subgoals.
 
     Args:
-        trees: a file of subgoal trees, or ``agents.subgoals.Trees``; without them the tree of the goal is grown at
-            reset, for the map as it is believed then, which counts as ``precompute_seconds``, and is kept.
+        trees: a file of subgoal trees, or ``agents.knowledge.subgoals.Trees``; without them the tree of the goal is
+            grown at reset, for the map as it is believed then, which counts as ``precompute_seconds``, and is kept.
         first: which node is pursued first, the ``"nearest"`` or ``"sub"``, the one that the start belongs to.
         switch: whether ``"any"`` node that is met changes the goal, or only one that is ``"progress"``.
         step: ``"lrta"``, ``"lss-lrta"`` or ``"lrta-k"``.
@@ -211,8 +228,7 @@ class SubgoalLRTA(Seeker):
         self.k = whole("k", 10 if k is None else k, 1)
         self.plan = PLANS[step]
         self.precompute_seconds = 0.0
-        self._loaded: Trees | None = None
-        self._grown: dict[tuple[str, int], Tree] = {}
+        self._source = TreeSource(trees, first)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -234,69 +250,39 @@ class SubgoalLRTA(Seeker):
     @property
     def guarded(self) -> int:
         """How often the guard had to act since the problem began."""
-        return int(self.memory.state[GUARDED])
+        return int(self.memory.state[0].guarded)
 
     def make_memory(self, view: View) -> SubgoalMemory:
         """Return room for the values of all goals, for the step and for a tree."""
         cells = view.terrain.mask.size
         steps: dict[str, Any] = {"lrta": LRTA(), "lss-lrta": LSSLRTA(self.lookahead), "lrta-k": LRTAK(self.k)}
         rises = {"lrta": 1, "lss-lrta": self.lookahead, "lrta-k": self.k}[self.step]
-        state = np.zeros(GUARDED + 1, np.int64)
-        state[PROGRESS], state[RISES] = self.switch == "progress", min(rises, cells)
-        self._nursery = make_nursery(cells)
-        grow_tree(view.terrain, self._nursery, view.goal_cell)  # compiles: that is no part of the trees' time
+        self._source.make_room(view)
         return SubgoalMemory(
             step=steps[self.step].make_memory(view)._replace(h=make_goal_values()),
-            pursued=np.zeros(1, np.int64),
-            node=np.empty(cells, np.int32),
-            parent=np.empty(cells, np.int32),
-            g=np.empty(cells, np.int64),
-            number=np.zeros(cells, np.int32),
-            state=state,
+            tree=make_goal_tree(cells),
+            progress=int(self.switch == "progress"),
+            rises=min(rises, cells),
+            patience=0,
+            state=np.zeros(1, PURSUIT),
         )
 
     def clear_memory(self, view: View, seed: int) -> None:
         """Forget all values and take the tree of the goal."""
         super().clear_memory(view, seed)
-        memory, state, tree = self.memory, self.memory.state, self._find_tree(view)
-        memory.number[memory.node[: state[SIZE]]] = 0
-        size = state[SIZE] = tree.nodes.size
-        memory.node[:size], memory.parent[:size] = tree.nodes, tree.parents
-        sub = tree.sub if self.first == "sub" else None
-        state[OPENING] = NONE if sub is None else sub[view.cell(view.position)]
-        state[PATIENCE] = np.count_nonzero(view.terrain.free)
-        state[GUARDED] = 0
-        self.space.random[0] = seed
+        tree, self.precompute_seconds = self._source.find(view)
+        self.memory = self.memory._replace(
+            tree=replaced(self.memory.tree, tree, view.cell(view.position)),
+            patience=int(np.count_nonzero(view.terrain.free)),
+        )
+        self.memory.state[0].guarded = 0
         self.begin_trial()
-
-    def _find_tree(self, view: View) -> Tree:
-        """Return the tree of the goal: one of those given, one grown before, or a new one."""
-        grid, self.precompute_seconds = view.as_grid(), 0.0
-        if self.trees is not None:
-            return self._given_tree(self.trees, view, grid)
-        key = grid.digest, view.goal_cell
-        if key not in self._grown:
-            began = time.perf_counter()
-            tree = grow(view.terrain, self._nursery, view.goal_cell, self.first)
-            self.precompute_seconds = time.perf_counter() - began
-            self._grown = {**(self._grown if len(self._grown) < MOST_KEPT else {}), key: tree}
-        return self._grown[key]
-
-    def _given_tree(self, trees: Trees | PathLike, view: View, grid: Grid) -> Tree:
-        if self._loaded is None or self._loaded.digest != grid.digest:
-            self._loaded = load_trees(trees, grid)
-        tree = self._loaded.tree(view.goal_cell, view.terrain)
-        if tree is None:
-            raise InputError(f"trees must have one for the goal {view.goal}, and these have none")
-        if self.first == "sub" and tree.sub is None:
-            raise InputError('trees must keep Sub of every state for first="sub", and these do not')
-        return tree
 
     def begin_trial(self) -> None:
         """Forget where the last trial was in the tree."""
-        state = self.memory.state
-        state[PURSUED], state[SINCE], state[ALONE] = NONE, 0, 0
-        self.memory.pursued[0] = self.view.goal_cell
+        state = self.memory.state[0]
+        state.node, state.since, state.alone = NONE, 0, 0
+        state.pursued = self.view.goal_cell
 
     def enlarge_memory(self) -> None:
         """Make room for twice as many values."""
@@ -305,8 +291,8 @@ class SubgoalLRTA(Seeker):
 
     def layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn; ``subgoals`` are the one that is pursued and those that follow it."""
-        chain, k = [], int(self.memory.state[PURSUED])
+        chain, k = [], int(self.memory.state[0].node)
         while k > ROOT:
-            chain.append(self.view.position_of(int(self.memory.node[k])))
-            k = int(self.memory.parent[k])
+            chain.append(self.view.position_of(int(self.memory.tree.node[k])))
+            k = int(self.memory.tree.parent[k])
         return super().layers() | {"subgoals": np.array(chain, np.int64).reshape(-1, 2)}

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from measure import ROOT, Row, alternate, at_most, cpu_seconds, duration, heading, print_rows
 
-from agents import pdb
+from agents.knowledge import pdb
 from rt_gym import Grid, load_map
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.search.distance import fill_distances

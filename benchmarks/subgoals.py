@@ -14,10 +14,10 @@ import numpy as np
 from measure import ROOT, Row, alternate, at_most, cpu_seconds, digits, duration, heading, print_rows
 from numpy.typing import NDArray
 
-from agents.subgoals import Trees, build_trees, estimate, join, load_trees
+from agents.knowledge.subgoal_tree import grow_tree, make_tree_buffers
+from agents.knowledge.subgoals import Trees, build_trees, estimate, join, load_trees
 from rt_gym import Grid, load_map
 from rt_gym.search.distance import fill_distances
-from rt_gym.search.subgoals import grow_tree, make_nursery
 
 MAP = ROOT.parent / "shared" / "maps" / "dao" / "lak304d.map"
 SAMPLE = 100
@@ -27,10 +27,10 @@ THREADS = 2
 
 def one_tree(grid: Grid, sample: NDArray[np.int64]) -> list[Row]:
     """Compare a tree with the distance field that it contains."""
-    terrain, nursery = grid.terrain, make_nursery(grid.terrain.mask.size)
-    distance, lists = np.empty_like(nursery.g), np.empty((3, nursery.g.size), np.int32)
+    terrain, buffers = grid.terrain, make_tree_buffers(grid.terrain.mask.size)
+    distance, lists = np.empty_like(buffers.g), np.empty((3, buffers.g.size), np.int32)
     trees, fields = alternate(
-        lambda: [grow_tree(terrain, nursery, cell) for cell in sample],
+        lambda: [grow_tree(terrain, buffers, cell) for cell in sample],
         lambda: [fill_distances(terrain, cell, distance, lists) for cell in sample],
     )
     each = f"{duration(trees / sample.size)} against {duration(fields / sample.size)}"

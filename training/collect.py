@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 import agents
 from agents.classifier_lrta import ClassifierLRTA
-from agents.depth_control import HISTORY, DepthControl, make_record
 from agents.oracle_lrta import OracleLRTA
-from agents.policy import Policy
+from agents.policies.depth_control import HISTORY, DepthControl
+from agents.policies.record_depths import make_record
+from agents.policies.trees import Policy
 from rt_gym import Grid, InputError
 from rt_gym.errors import whole
 from rt_gym.features.decision import SITUATION
@@ -259,7 +260,7 @@ def _walk(agent: DepthControl, job: Job, number: int, task: Task) -> dict[str, N
     distance = exact_distances(job.grid, task.goal)
     agent.record = record = make_record(logging.per_problem, logging.d_max, distance)
     agents.run(agent, problem, max_moves=logging.max_moves, seed=logging.seed, clock=False)
-    rows = int(record.taken[0])
+    rows = int(record.taken)
     return {
         "situation": record.situation[:rows],
         "label": record.label[:rows],

@@ -9,7 +9,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from agents.policy import Policy
+from agents.policies.trees import Policy
 from rt_gym import InputError
 from training.collect import Logging, Samples, collect
 from training.compare import Allowance, Contender, Course, Plan, Score, Workers, enlist_all, run_plan, score_all

@@ -24,7 +24,7 @@ from typing import Any
 import cma
 import numpy as np
 
-from agents.network import DECISIONS, Network
+from agents.policies.networks import DECISIONS, Network
 from agents.policy_lrta import PolicyLRTA
 from rt_gym import InputError, World
 from rt_gym.archive import load_archive, save_archive

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 import agents
-from agents.network import Network
+from agents.policies.networks import Network
 from agents.policy_lrta import PolicyLRTA
 from rt_gym import InputError, Problem
 from rt_gym.grid import h0

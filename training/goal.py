@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import agents
-from agents.candidates import CANDIDATE, make_candidates, note_visit, write_candidate
-from agents.depth_control import HISTORY
-from agents.goal_policy import GoalPolicy
-from agents.pdb_entries import make_regions
-from agents.policy import Forest, add_scores
+from agents.knowledge.pdb_entries import make_regions
+from agents.policies.candidates import CANDIDATE, make_candidates, note_visit, write_candidate
+from agents.policies.depth_control import HISTORY
+from agents.policies.goals import GoalPolicy
+from agents.policies.trees import Forest, add_scores
 from rt_gym import InputError
 from rt_gym.abstraction import abstract
 from rt_gym.abstraction.routes import next_region
@@ -72,7 +72,7 @@ class GoalSamples:
     """Labelled candidates, one row each; those of a state stand together.
 
     Attributes:
-        rows: float32[n, 6], the features, in the order of ``agents.candidates.CANDIDATE``.
+        rows: float32[n, 6], the features, in the order of ``agents.policies.candidates.CANDIDATE``.
         label: whether the shortest path from the state enters this candidate next.
         state: which state it is a candidate of.
         problem: which problem that is from, for folds that keep problems whole.

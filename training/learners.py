@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.policy import LEAF, Forest, Policy, join_trees
+from agents.policies.trees import LEAF, Forest, Policy, join_trees
 from rt_gym import InputError
 from rt_gym.cost import STRAIGHT
 from rt_gym.errors import quoted

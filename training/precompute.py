@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agents import knn, pdb, subgoals
+from agents.knowledge import knn, pdb, subgoals
 from rt_gym import Grid, InputError
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole

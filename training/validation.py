@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.policy import Policy, add_scores, largest
+from agents.policies.trees import Policy, add_scores, largest
 from rt_gym import InputError
 from rt_gym.jit import kernel
 from training.collect import Samples

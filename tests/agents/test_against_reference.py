@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numba import config
 
 import agents
-from agents.policy import ready_made
+from agents.policies.trees import ready_made
 from reference import (
     plain_astar,
     plain_depth_control,

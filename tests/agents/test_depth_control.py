@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
-from agents.depth_control import HISTORY, Record, make_record
+from agents.policies.depth_control import HISTORY
+from agents.policies.record_depths import Record, make_record
 from reference import plain_depth_control, plain_grid, plain_lrta
 from reference.plain_oracle import problems, random_problem
 from rt_gym import Budget, Grid, InputError, Problem, World
@@ -392,7 +393,7 @@ class TestRecord:
             exact = exact_distances(scene.grid, scene.goal)
             record = make_record(1000, d_max, exact)
             trace = recorded(Problem(scene.grid, scene.start, scene.goal), d_max, record, act_out)
-            assert record.taken[0] == len(trace.path) - 1
+            assert record.taken == len(trace.path) - 1
             tables = [untouched(scene.grid, scene.goal), *trace.h]
             for row, position in enumerate(trace.path[:-1]):
                 now = Scene(scene.grid, position, scene.goal, tables[row])
@@ -418,7 +419,7 @@ class TestRecord:
         problem = Problem(Grid(CUP), (2, 2), (6, 2))
         record = make_record(1000, 6)
         trace = recorded(problem, 6, record, act_out)
-        column = {name: record.situation[: record.taken[0], k] for k, name in enumerate(SITUATION)}
+        column = {name: record.situation[: record.taken, k] for k, name in enumerate(SITUATION)}
         moves = len(trace.path) - 1
         assert column["moves"].tolist() == list(range(moves))
         goal_distance = [plain_grid.h0(problem.grid, cell, problem.goal) / STRAIGHT for cell in trace.path[:-1]]
@@ -453,7 +454,7 @@ class TestRecord:
     def test_without_a_distance_field_there_is_no_regret(self, act_out: Callable[..., Any]) -> None:
         record = make_record(50, 3)
         recorded(Problem(Grid(CUP), (2, 2), (6, 2)), 3, record, act_out)
-        assert record.taken[0] > 0
+        assert record.taken > 0
         assert not record.regret.any()
 
     @pytest.mark.parametrize("room", [0, 1, 4])
@@ -464,7 +465,7 @@ class TestRecord:
         assert traces[0].path == traces[1].path == traces[2].path
         assert traces[0].expansions == traces[1].expansions == traces[2].expansions
         assert traces[0].scans == [scans + 1 for scans in traces[2].scans]  # the neighbours, for the situation
-        assert some.taken[0] == room < whole.taken[0]
+        assert some.taken == room < whole.taken
         for mine, theirs in zip(some[:6], whole[:6], strict=True):
             assert (mine == theirs[:room]).all()
 
@@ -472,12 +473,12 @@ class TestRecord:
         agent, problem = agents.make("oracle-lrta", d_max=3), Problem(Grid(CUP), (2, 2), (6, 2))
         agent.record = record = make_record(10_000, 3)
         moves = [trial.moves for trial in agents.run(agent, problem, trials=3).trials]
-        assert record.taken[0] == sum(moves)
+        assert record.taken == sum(moves)
         moves.append(agents.run(agent, problem).moves)
-        assert record.taken[0] == sum(moves)
+        assert record.taken == sum(moves)
         agent.record = None
         agents.run(agent, problem)
-        assert record.taken[0] == sum(moves)
+        assert record.taken == sum(moves)
 
 
 # Walls on the straight way and a pocket in front of them.

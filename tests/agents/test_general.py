@@ -10,11 +10,11 @@ import pytest
 
 import agents
 from agents import general_lrta
-from agents.candidates import CANDIDATE
-from agents.general_lrta import FIXED, choose_goal
-from agents.goal_policy import KIND, GoalPolicy, load_goal_policy
-from agents.guide import depth_towards
-from agents.policy import LEAF, Forest, ready_made
+from agents.general_lrta import choose_goal
+from agents.knowledge.guided import depth_towards
+from agents.policies.candidates import CANDIDATE
+from agents.policies.goals import KIND, GoalPolicy, load_goal_policy
+from agents.policies.trees import LEAF, Forest, ready_made
 from reference.plain_oracle import random_problem
 from reference.small_maps import drawn
 from rt_gym import Change, Grid, InputError, Problem, World
@@ -109,8 +109,8 @@ class TestTwins:
             while not world.done:
                 there = World(Problem(problem.grid, world.view.position, problem.goal))
                 fixed.reset(there.view)
-                fixed.memory = deepcopy(agent.memory)
-                fixed.memory.choice[FIXED] = cap
+                fixed.memory = deepcopy(agent.memory)._replace(looks_up=0)
+                fixed.memory.state[0].depth = cap
                 s, t, scratch = int(world.trip.state[0].at), world.view.goal_cell, deepcopy(agent.memory)
                 depth = depth_towards(agent.memory.guide, *choose_goal(world.terrain, world.trip, scratch, s, t))
                 action = agent.act()
@@ -138,7 +138,7 @@ class TestGoals:
 
         ways = [octile(problem.start, xy(cell)) + octile(xy(cell), problem.goal) for cell in near]
         assert terrain.free[near].all()
-        assert int(agent.memory.pursued[0]) == near[int(np.argmin(np.round(ways, 9)))]
+        assert agent.pursued == near[int(np.argmin(np.round(ways, 9)))]
 
     def test_visits_count_the_last_states_in_a_region_and_no_older_ones(self) -> None:
         policy = load_goal_policy(always(0.7))
@@ -150,8 +150,8 @@ class TestGoals:
         while not world.done:
             action = agent.act()
             walked.append(int(agent.memory.guide.region[world.trip.state[0].at]))
-            counts = np.bincount(walked[-3:], minlength=agent.memory.candidates.counts.size)
-            assert agent.memory.candidates.counts.tolist() == counts.tolist()
+            counts = np.bincount(walked[-3:], minlength=agent.memory.scorer.candidates.counts.size)
+            assert agent.memory.scorer.candidates.counts.tolist() == counts.tolist()
             world.step(action)
         assert len(walked) > 6
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import agents
-from agents.pdb import build
+from agents.knowledge.pdb import build
 from reference.small_maps import drawn
 from rt_gym import Problem, World
 from rt_gym.abstraction import abstract
@@ -70,7 +70,7 @@ def test_with_a_subgoal_in_every_region_nothing_has_to_be_learned() -> None:
     for cell, subgoal in enumerate(SUBGOALS):
         assert world.view.position == CORRIDOR[cell]
         action = agent.act()
-        assert world.view.position_of(int(agent.memory.pursued[0])) == CORRIDOR[subgoal]
+        assert world.view.position_of(agent.pursued) == CORRIDOR[subgoal]
         assert world.view.meter.expansions == 1
         world.step(action)
     assert world.done

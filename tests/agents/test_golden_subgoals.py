@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import agents
-from agents.subgoals import build_trees
+from agents.knowledge.subgoal_tree import grow_tree, make_tree_buffers
+from agents.knowledge.subgoals import build_trees
 from reference.small_maps import drawn
 from rt_gym import Change, Grid, Problem, World
 from rt_gym.cost import STRAIGHT
-from rt_gym.search.subgoals import grow_tree, make_nursery
 
 pytestmark = pytest.mark.plain
 
@@ -54,17 +54,17 @@ class TestTrees:
     def test_sub_of_what_is_west_of_the_u(self) -> None:
         # 8 steps: (0,4), (1,3), (1,1), (0,0) in this order. (0,4) reaches (0,3), (1,3) reaches (1,2) before (1,1) can.
         # 9 steps: (0,3), (1,2), (0,1). (0,3) reaches (0,2), (1,2) reaches (2,2), and that (3,2).
-        nursery = make_nursery(U.terrain.mask.size)
-        grow_tree(U.terrain, nursery, U.cell(BEHIND_THE_U))
+        buffers = make_tree_buffers(U.terrain.mask.size)
+        grow_tree(U.terrain, buffers, U.cell(BEHIND_THE_U))
         low = [(0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 2), (3, 2)]
         high = [(0, 0), (0, 1), (1, 0), (1, 1)]
         for k, exit_, cells in ((1, (1, 4), low), (2, (1, 0), high)):
             for cell in cells:
-                assert nursery.sub[U.cell(cell)] == k
+                assert buffers.sub[U.cell(cell)] == k
                 manhattan = abs(cell[0] - exit_[0]) + abs(cell[1] - exit_[1])
-                assert nursery.g[U.cell(cell)] - nursery.g[U.cell(exit_)] == manhattan * STRAIGHT
+                assert buffers.g[U.cell(cell)] - buffers.g[U.cell(exit_)] == manhattan * STRAIGHT
         others = np.flatnonzero(U.terrain.free)[~np.isin(np.flatnonzero(U.terrain.free), [*map(U.cell, low + high)])]
-        assert (nursery.sub[others] == 0).all()
+        assert (buffers.sub[others] == 0).all()
 
     def test_the_spiral_has_a_chain_of_exits(self) -> None:
         # (0,1) is 8 steps from the goal, not 6: (0,0) is an exit. From there to (2,3) all is as it should. (2,2) is 6

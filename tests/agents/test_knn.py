@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 import agents
-from agents import knn
 from agents.knn_lrta import PATIENCE
-from agents.nearest import find_nearest, make_nearest
+from agents.knowledge import knn
+from agents.knowledge.nearest import find_nearest, make_nearest
 from reference.plain_grid import Map
 from reference.plain_knn import as_positions, climb, distance, make_record
 from reference.plain_oracle import random_grid, random_problem
@@ -169,7 +169,7 @@ class TestChoice:
         while not world.done:
             action = agent.act()
             scans.append(int(world.trip.meter[0].scans))
-            pursued.append(world.view.position_of(int(agent.memory.pursued[0])))
+            pursued.append(world.view.position_of(agent.pursued))
             world.step(action)
             path.append(world.view.position)
         assert path == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1)]
@@ -262,7 +262,7 @@ class TestChanges:
         pursued = []
         while not world.done:
             action = agent.act()
-            pursued.append(world.view.position_of(int(agent.memory.pursued[0])))
+            pursued.append(world.view.position_of(agent.pursued))
             world.step(action)
         assert agent.abandoned == 2
         # Three moves to the first; of the second, one plan that came nearer and those that waited.
@@ -278,7 +278,7 @@ class TestChanges:
             action = agent.act()
             world.step(action)
         assert agent.abandoned == 1
-        assert world.view.position_of(int(agent.memory.pursued[0])) == (5, 6)
+        assert world.view.position_of(agent.pursued) == (5, 6)
 
 
 class TestPreparation:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
-from agents.network import ACT, DEEPEN, KIND, LAYOUT, VERSION, Network, load_network, ready_made
+from agents.policies.networks import ACT, DEEPEN, KIND, LAYOUT, VERSION, Network, load_network, ready_made
 from reference import plain_network
 from rt_gym import InputError, Problem, World, load_map, sample_problems
 from rt_gym.archive import load_archive, save_archive

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agents
-from agents import guide, pdb
+from agents.knowledge import guided, pdb
 from reference import plain_pdb
 from reference.plain_grid import Map
 from reference.plain_oracle import grids, random_grid, random_problem
@@ -239,7 +239,7 @@ class TestAgent:
             agents.run("pdb-lrta", Problem(ROOMS, (6, 6), (0, 0), vision=1), database=database)
 
     def test_a_map_that_takes_too_long_is_left_to_the_command(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(guide, "estimate", lambda *_: (61.4, 0))
+        monkeypatch.setattr(guided, "estimate", lambda *_: (61.4, 0))
         with pytest.raises(InputError, match=r"some 61 seconds: .* rt-gym precompute pdb"):
             agents.run("pdb-lrta", Problem(ROOMS, (0, 0), (6, 0)))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agents
-from agents.policy import LEAF, Forest, Policy, add_scores, join_trees, load_policy, ready_made
+from agents.policies.trees import LEAF, Forest, Policy, add_scores, join_trees, load_policy, ready_made
 from reference.plain_oracle import random_problem
 from rt_gym import InputError, Problem
 from rt_gym.features.decision import SITUATION
@@ -127,7 +127,7 @@ class TestFiles:
 
     @given(st.dictionaries(st.sampled_from(["kind", "version", "decide", "features", "forest", "depths"]), st.text()))
     def test_hostile_content_never_gets_further_than_a_refusal(self, content: dict[str, str]) -> None:
-        from agents.policy import _checked, _parse
+        from agents.policies.trees import _checked, _parse
 
         with pytest.raises(InputError):
             _parse(content, "a file", _checked)

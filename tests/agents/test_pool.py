@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.pool import Pool, key_of
+from agents.runner.pool import Pool, key_of
 from reference.plain_oracle import random_problem
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import agents
-from agents.pr_lrts import PATIENCE
-from agents.pr_regions import prepare
+from agents.knowledge.regions import prepare
+from agents.pr_lrts.algorithm import PATIENCE
+from agents.pr_lrts.corridor import begin_corridor, lead_to_region, resume_corridor, widen
 from reference import plain_lrts
 from reference.plain_grid import Map, Plan, Position, learner_trial
 from reference.plain_oracle import distances, random_problem
@@ -18,7 +19,6 @@ from rt_gym import Budget, Change, Grid, InputError, Problem, World, sample_prob
 from rt_gym.maps.generate import rooms
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import EXHAUSTED, FOUND
-from rt_gym.search.corridor import aim_at_region, begin_corridor, resume_corridor, widen
 from rt_gym.trip import make_trip
 
 RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "cost": "octile"}]
@@ -113,7 +113,7 @@ class TestCorridor:
             for a, others in graph.near.items():
                 s = min(graph.nodes[a])
                 for b in others:
-                    aim_at_region(corridor, b)
+                    lead_to_region(corridor, b)
                     widen(corridor, a)
                     begin_corridor(grid.terrain, corridor, grid.cell(s))
                     assert resume_corridor(grid.terrain, trip, corridor, 0) == FOUND
@@ -127,7 +127,7 @@ class TestCorridor:
         agent = agents.make("pr-lrts", level=0)
         agent.reset(HOOK.view())
         corridor, trip = agent.memory.corridor, make_trip(HOOK.grid.terrain.free.size)
-        aim_at_region(corridor, int(agent.regions.abstraction.region[HOOK.grid.cell((3, 0))]))
+        lead_to_region(corridor, int(agent.regions.abstraction.region[HOOK.grid.cell((3, 0))]))
         begin_corridor(HOOK.grid.terrain, corridor, HOOK.grid.cell((1, 0)))
         assert resume_corridor(HOOK.grid.terrain, trip, corridor, 0) == EXHAUSTED
 
@@ -259,7 +259,7 @@ class TestPreparation:
         problems = sample_problems(ROOMS, 3, seed=4)
         first, again = (agents.run("pr-lrts", problem, level=3) for problem in problems[:2])
         assert first.precompute_seconds > again.precompute_seconds > 0
-        monkeypatch.setattr("agents.pr_regions.abstract", None)
+        monkeypatch.setattr("agents.knowledge.regions.abstract", None)
         assert agents.run("pr-lrts", problems[2], level=3).solved
 
     def test_the_layer_of_regions_tells_neighbours_apart(self) -> None:

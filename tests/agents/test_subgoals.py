@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from agents import subgoals
-from agents.subgoals import Trees, build_trees, join, load_trees
+from agents.knowledge import subgoals
+from agents.knowledge.subgoals import Trees, build_trees, join, load_trees
 from reference import plain_subgoals
 from reference.plain_grid import Map, h0
 from reference.plain_oracle import distances, problems

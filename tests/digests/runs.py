@@ -268,7 +268,7 @@ def take(digest: Any, *values: Any) -> None:
 
 def file_digest(kind: str) -> str:
     """Return the digest of what is prepared for a map and written to a file."""
-    from agents import knn, pdb, subgoals
+    from agents.knowledge import knn, pdb, subgoals
 
     grid, digest = grids()[12], hashlib.sha256()
     with tempfile.TemporaryDirectory() as folder:

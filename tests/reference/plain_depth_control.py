@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agents.policy import LEAF, Forest, Policy, load_policy
+from agents.policies.trees import LEAF, Forest, Policy, load_policy
 from reference import plain_lrta
 from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial
 from reference.plain_situation import Story, by_definition, layers_by_definition

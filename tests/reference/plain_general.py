@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.goal_policy import GoalPolicy, load_goal_policy
-from agents.network import load_network
-from agents.policy import load_policy
+from agents.policies.goals import GoalPolicy, load_goal_policy
+from agents.policies.networks import load_network
+from agents.policies.trees import load_policy
 from reference import plain_abstraction, plain_lrta, plain_pdb
 from reference.plain_depth_control import classified_depth, oracle_plan, scores
 from reference.plain_grid import MAX_MOVES, Change, Map, Plan, Position, Run, World, cells, h0, walk

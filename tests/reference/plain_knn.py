@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from agents import knn
+from agents.knowledge import knn
 from reference.plain_astar import plan as plan_path
 from reference.plain_grid import MAX_MOVES, Change, Map, Plan, Position, Run, World, h0, path_cost, walk
 from reference.plain_lrta import korf_plan

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.network import Network, load_network
+from agents.policies.networks import Network, load_network
 from reference import plain_lrta
 from reference.plain_depth_control import would
 from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial

@@ -1,5 +1,5 @@
 """LRTA* with a pattern database, in plain Python: Figures 1, 3 and 4 of Bulitko, Björnsson, Luštrek, Schaeffer &
-Sigmundarson (2007), as ``agents.pdb`` and ``agents.pdb_lrta`` read them.
+Sigmundarson (2007), as ``agents.knowledge.pdb`` and ``agents.pdb_lrta`` read them.
 
 Every entry is worked out when it is asked for, by a search of its own for every depth.
 """

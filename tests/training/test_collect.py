@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.depth_control import make_record
+from agents.policies.record_depths import make_record
 from rt_gym import InputError, splits
 from rt_gym.features.decision import SITUATION
 from training.collect import Logging, Samples, collect, load_samples

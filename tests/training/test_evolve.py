@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agents
-from agents.network import Network
+from agents.policies.networks import Network
 from reference.plain_grid import h0
 from rt_gym import InputError
 from training import evolve as module

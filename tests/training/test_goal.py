@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from agents.candidates import CANDIDATE
-from agents.goal_policy import load_goal_policy
+from agents.policies.candidates import CANDIDATE
+from agents.policies.goals import load_goal_policy
 from reference.plain_grid import Map
 from reference.plain_oracle import distances
 from rt_gym import InputError

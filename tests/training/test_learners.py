@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.policy import add_scores
+from agents.policies.trees import add_scores
 from rt_gym import InputError
 from rt_gym.features.decision import LAYERS, SITUATION
 from training.collect import Logging, Samples, collect

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import agents
-from agents import knn, pdb, subgoals
+from agents.knowledge import knn, pdb, subgoals
 from rt_gym import Grid, InputError, Problem, load_map
 from rt_gym.abstraction import abstract
 from training.cli import app

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import agents
-from agents.network import KNOWN, Network, load_network
+from agents.policies.networks import KNOWN, Network, load_network
 from rt_gym import InputError, load_map, sample_problems
 from training.cli import app
 from training.compare import Course, Draw, Workers, find_courses
@@ -168,7 +168,7 @@ class TestExport:
 
     def test_a_file_of_another_version_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         training = Training(**QUICK)
-        monkeypatch.setattr("agents.network.VERSION", 9)
+        monkeypatch.setattr("agents.policies.networks.VERSION", 9)
         exported(learner(training), training).save(tmp_path / "policy.npz")
         monkeypatch.undo()
         with pytest.raises(InputError, match="version"):

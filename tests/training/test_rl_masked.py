@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.network import load_network
+from agents.policies.networks import load_network
 from rt_gym import InputError
 from training.compare import Course, Draw, Workers, find_courses
 from training.rl import Training, train

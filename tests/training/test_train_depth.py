@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import agents
 import training.depth
-from agents.policy import load_policy
+from agents.policies.trees import load_policy
 from rt_gym import load_map, sample_problems
 from training.cli import app
 from training.collect import load_samples

@@ -46,7 +46,7 @@ def pdb(
     as_json: AsJson = False,
 ) -> None:
     """Build the pattern database of pdb-lrta: for every pair of regions a depth and a subgoal."""
-    from agents.pdb import checked_mode
+    from agents.knowledge.pdb import checked_mode
     from training.precompute import Patterns
 
     grid = _load(map_name)

@@ -10,7 +10,7 @@ from training.commands.parts import Optimal, PerMap, Sources, draw_parts
 from training.commands.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from agents.goal_policy import GoalPolicy
+    from agents.policies.goals import GoalPolicy
     from training.compare import Course, Findings, Workers
     from training.goal import Quality
 

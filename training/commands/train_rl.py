@@ -9,7 +9,7 @@ from training.commands.parts import Optimal, PerMap, Sources, draw_parts
 from training.commands.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from agents.network import Network
+    from agents.policies.networks import Network
     from training.compare import Course, Findings, Workers
     from training.compare.table import Table
     from training.rl import Progress, Training

@@ -8,7 +8,7 @@ from time import thread_time
 
 import numpy as np
 
-from agents import pdb
+from agents.knowledge import pdb
 from rt_gym import Grid
 from rt_gym.abstraction import abstract
 

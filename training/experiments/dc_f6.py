@@ -4,7 +4,7 @@ The bars were set before the first full run. The figures have no numbers; the te
 level 2, and GI and I an order of magnitude. The bars leave them a factor of 3, and of 8.
 """
 
-from agents.guide import VISITS
+from agents.knowledge.guided import VISITS
 from training.compare import Allowance, Estimate, Score, advantage, score_all
 from training.compare.table import Table
 from training.experiments.dc_f5 import DEPTHS, SIDE

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.depth_control import HISTORY
-from agents.policy import LEAF, Forest, Policy
+from agents.policies.depth_control import HISTORY
+from agents.policies.trees import LEAF, Forest, Policy
 from rt_gym.features.history import FEATURES
 from training.collect import Logging, Samples, collect
 from training.compare import Course, Workers

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.policy import Policy
+from agents.policies.trees import Policy
 from training.collect import Logging
 from training.compare import Allowance, Contender, Course, Workers, enlist
 from training.depth import School, candidates, choose, contend

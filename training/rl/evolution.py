@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.network import Network
+from agents.policies.networks import Network
 from rt_gym.archive import load_archive
 from training.collect import Logging
 from training.compare import Course, Workers

@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from agents.policy import INPUTS, add_scores, largest, load_policy
+from agents.policies.trees import INPUTS, add_scores, largest, load_policy
 from agents.rule_lrta import STABLE
 from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.jit import kernel

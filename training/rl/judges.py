@@ -4,7 +4,7 @@ from math import inf, log
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from agents.network import Network
+from agents.policies.networks import Network
 from training.compare import Allowance, Course, Plan, Score, Workers, enlist_all, run_plan, score_all
 from training.depth import MAX_MOVES, fixed_depths
 from training.rl.course import Training, problems_of

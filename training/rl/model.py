@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.network import KNOWN, Network
+from agents.policies.networks import KNOWN, Network
 from rt_gym import InputError
 from rt_gym.errors import MissingLibrary
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown

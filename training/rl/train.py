@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from agents.network import Network, load_network
+from agents.policies.networks import Network, load_network
 from training.compare import Course, Workers
 from training.depth import Told
 from training.rl.course import Training, balanced

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.knowledge.region_graph import Graph, look_over
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.abstraction.regions import centroid_gap
 from rt_gym.cost import INF
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.search.layers import max_of_min
-from rt_gym.search.regions import Graph, look_over
 from rt_gym.search.space import NONE
 
 _DIRECTION = np.array([0, 4, 1, 6, 2, 7, 3, 5])  # of the eight points of the compass, clockwise from the east

@@ -9,84 +9,27 @@ that their order does not matter for the decision.
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agents.policies.forward import ACTIVATIONS, Net, forward_all
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.files import PathLike, shown
-from rt_gym.jit import kernel
 
 KIND, VERSION = "depth network", 1
 LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | {"width": (np.int64, 1)}
 DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # of a lookahead, with the features each can know
 KNOWN = DECISIONS | {"think": THOUGHTS}  # the same with that of RTThink-v0, which no agent takes
 ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
-ACTIVATIONS = ("tanh", "relu")
-TANH, RELU = range(2)
 MAX_WIDTH, MAX_LAYERS = 4096, 16
 READY_MADE = files("agents").joinpath("policies")
 
 Floats = NDArray[np.float32]
-
-
-class Net(NamedTuple):
-    """A network as kernels take it.
-
-    Attributes:
-        place: int64[n], where each input stands in the row that is read.
-        width: int64[layers + 1], of the inputs and of every layer.
-        weights: float64, the matrices of all layers, row by row; a row belongs to an input of the layer.
-        bias: float64, of all layers. The first layer's numbers take the mean and the scale of the inputs into account.
-        activation: int64[1], TANH or RELU, after every layer but the last.
-    """
-
-    place: NDArray[np.int64]
-    width: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    activation: NDArray[np.int64]
-
-
-@kernel
-def forward(net, inputs, room, out):
-    """Write the outputs; ``room`` has two rows, each as long as the widest layer."""
-    here, there = room[0], room[1]
-    for i in range(net.place.size):
-        here[i] = inputs[net.place[i]]
-    row, base = 0, 0
-    for layer in range(1, net.width.size):
-        width = net.width[layer]
-        for j in range(width):
-            there[j] = net.bias[base + j]
-        base += width
-        for i in range(net.width[layer - 1]):
-            for j in range(width):
-                there[j] += here[i] * net.weights[row + j]
-            row += width
-        if layer < net.width.size - 1:
-            activate(there[:width], net.activation[0])
-        here, there = there, here
-    for j in range(out.size):
-        out[j] = here[j]
-
-
-@kernel(inline=True)
-def activate(units, activation):
-    """Apply the activation to every unit of a layer."""
-    for j in range(units.size):
-        units[j] = np.tanh(units[j]) if activation == TANH else max(units[j], 0.0)
-
-
-@kernel
-def forward_all(net, rows, room, out):
-    """Write the outputs for every row."""
-    for i in range(len(rows)):
-        forward(net, rows[i], room, out[i])
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +113,7 @@ class Network:
             width=self._width,
             weights=np.concatenate([weights.ravel() for weights, _ in layers]),
             bias=np.concatenate([bias for _, bias in layers]),
-            activation=np.array([ACTIVATIONS.index(self.activation)], np.int64),
+            activation=ACTIVATIONS.index(self.activation),
         )
 
     @property

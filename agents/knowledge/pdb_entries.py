@@ -1,7 +1,8 @@
-"""The entries of a pattern database, one column at a time: see ``agents.pdb``.
+"""The entries of a pattern database, one column at a time: see ``agents.knowledge.pdb``.
 
-The distances that an optimal depth needs come from one field per goal region, or, between neighbours, from one that
-ends where they are.
+V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time
+Heuristic Search", ICAPS 2007, Figures 3 and 4. The distances that an optimal depth needs come from one field per goal
+region, or, between neighbours, from one that ends where they are.
 """
 
 from typing import NamedTuple
@@ -34,8 +35,8 @@ class Regions(NamedTuple):
     members: NDArray[np.int64]
 
 
-class Bench(NamedTuple):
-    """What one builder works with: a lookahead, values that are never learned, and distances."""
+class Buffers(NamedTuple):
+    """The arrays of one thread that builds: a lookahead, values that are never learned, and distances."""
 
     space: Space
     ladder: Ladder
@@ -47,15 +48,15 @@ class Bench(NamedTuple):
 
 
 @kernel
-def optimal_depth(terrain, bench, a, b, cap):
+def optimal_depth(terrain, buffers, a, b, cap):
     """Return the smallest depth that moves from ``a`` towards ``b`` on a shortest path, ``cap + 1`` if it is larger.
 
-    ``bench.h`` and ``bench.distance`` must be those of ``b``.
+    ``buffers.h`` and ``buffers.distance`` must be those of ``b``.
     """
-    ladder, distance = bench.ladder, bench.distance
-    begin_climb(bench.space, ladder, a, bench.h[a])
+    ladder, distance = buffers.ladder, buffers.distance
+    begin_climb(buffers.space, ladder, a, buffers.h[a])
     for depth in range(1, cap + 1):
-        if climb(terrain, bench.trip, bench.space, ladder, bench.h, b) != CLIMBED:
+        if climb(terrain, buffers.trip, buffers.space, ladder, buffers.h, b) != CLIMBED:
             break
         d = np.int64(ladder.action[depth])
         if terrain.cost[d] + distance[a + terrain.offset[d]] == distance[a]:
@@ -73,57 +74,61 @@ def number_of(regions, a, n):
 
 
 @kernel
-def fill_column(terrain, regions, bench, goal, mode, cap, starts, column):
-    """Write the entries of regions towards region ``goal``: a depth, or -1 less the number of a neighbour."""
-    b, distance = np.int64(regions.representatives[goal]), bench.distance
-    fill_distances(terrain, b, distance, bench.lists)
+def fill_column(terrain, regions, buffers, goal, mode, cap, starts, column):
+    """Write the entries of regions towards region ``goal``: a depth, or -1 less the number of a neighbour.
+
+    Lines 2 to 7 of Figure 3, for one goal; with GI and I, lines 5 to 6a of Figure 4, the depth of 5b being a hop.
+    """
+    b, distance = np.int64(regions.representatives[goal]), buffers.distance  # Figure 3, line 4
+    fill_distances(terrain, b, distance, buffers.lists)
     if mode <= GI:
-        fill_h0(terrain, b, bench.h)
+        fill_h0(terrain, b, buffers.h)
     for k in range(starts.size):
         r = np.int64(starts[k])
-        a = np.int64(regions.representatives[r])
+        a = np.int64(regions.representatives[r])  # line 3
         depth = cap + 1
         if r == goal or distance[a] == INF:
             depth = cap
         elif mode <= GI:
-            depth = optimal_depth(terrain, bench, a, b, cap)
+            depth = optimal_depth(terrain, buffers, a, b, cap)  # line 5
             if mode == G:
                 depth = min(depth, cap)
-        if depth > cap:
+        if depth > cap:  # Figure 4, lines 5a to 5c
             column[r] = -1 - number_of(regions, r, next_region(terrain, regions.region, distance, a))
-        else:
+        else:  # Figure 3, line 6; Figure 4, line 6a
             column[r] = depth
 
 
 @kernel
-def depth_at_home(terrain, regions, bench, r, cap):
+def depth_within(terrain, regions, buffers, r, cap):
     """Return the depth from the representative of a region to the member farthest from it, the first of equals."""
     a = np.int64(regions.representatives[r])
     far, inside = a, regions.members[regions.first[r] : regions.first[r + 1]]
-    fill_distances_to(terrain, a, bench.distance, bench.lists, inside, inside.size)
+    fill_distances_to(terrain, a, buffers.distance, buffers.lists, inside, inside.size)
     for k in range(inside.size):
-        if bench.distance[inside[k]] > bench.distance[far]:
+        if buffers.distance[inside[k]] > buffers.distance[far]:
             far = inside[k]
     if far == a:
         return np.int64(1)
-    bench.wanted[0] = a
-    fill_distances_to(terrain, far, bench.distance, bench.lists, bench.wanted, np.int64(1))
-    fill_h0(terrain, far, bench.h)
-    return min(optimal_depth(terrain, bench, a, far, cap), cap)
+    buffers.wanted[0] = a
+    fill_distances_to(terrain, far, buffers.distance, buffers.lists, buffers.wanted, np.int64(1))
+    fill_h0(terrain, far, buffers.h)
+    return min(optimal_depth(terrain, buffers, a, far, cap), cap)
 
 
 @kernel
-def fill_hops(terrain, regions, bench, n, cap, hops):
+def fill_hops(terrain, regions, buffers, n, cap, hops):
     """Write the depths from the representatives of all neighbours of region ``n`` to its own."""
     b, begin, near = np.int64(regions.representatives[n]), regions.begin, regions.near
     for k in range(begin[n], begin[n + 1]):
-        bench.wanted[k - begin[n]] = regions.representatives[near[k]]
-    fill_distances_to(terrain, b, bench.distance, bench.lists, bench.wanted, np.int64(begin[n + 1] - begin[n]))
-    fill_h0(terrain, b, bench.h)
+        buffers.wanted[k - begin[n]] = regions.representatives[near[k]]
+    fill_distances_to(terrain, b, buffers.distance, buffers.lists, buffers.wanted, np.int64(begin[n + 1] - begin[n]))
+    fill_h0(terrain, b, buffers.h)
     for k in range(begin[n], begin[n + 1]):
         r = np.int64(near[k])
         a = np.int64(regions.representatives[r])
-        hops[begin[r] + number_of(regions, r, n)] = min(optimal_depth(terrain, bench, a, b, cap), cap)
+        # Figure 4, line 5b
+        hops[begin[r] + number_of(regions, r, n)] = min(optimal_depth(terrain, buffers, a, b, cap), cap)
 
 
 def make_regions(abstraction: Abstraction) -> Regions:
@@ -139,9 +144,9 @@ def make_regions(abstraction: Abstraction) -> Regions:
     )
 
 
-def make_bench(cells: int, cap: int) -> Bench:
-    """Return room to build with, on a map of so many cells, border included."""
-    return Bench(
+def make_buffers(cells: int, cap: int) -> Buffers:
+    """Return room to build with; ``cells`` is the size of the flat, bordered map."""
+    return Buffers(
         space=make_space(cells),
         ladder=make_ladder(cap),
         trip=make_trip(0),

@@ -13,11 +13,11 @@ from rt_gym.jit import kernel, record
 from rt_gym.meter import charge
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
 from rt_gym.search.heap import push
-from rt_gym.search.local import Local, expand
-from rt_gym.search.space import NONE, discover, forget, reach
+from rt_gym.search.local import Local, expand, make_local
+from rt_gym.search.space import NONE, discover, forget, make_space, reach
 
 # The mark of its regions, and the region that is looked for, NONE to look for a cell.
-AIM = record(mark=int, target=int)
+TARGET = record(mark=int, target=int)
 
 
 class Corridor(NamedTuple):
@@ -30,7 +30,7 @@ class Corridor(NamedTuple):
         marks: int64, for every region the mark of the last corridor that it belonged to.
         box: int64[4], the box around the target.
         h: int64 per cell, room for the heuristic.
-        state: AIM[1].
+        state: TARGET[1].
     """
 
     local: Local
@@ -42,6 +42,19 @@ class Corridor(NamedTuple):
     state: NDArray[np.record]
 
 
+def make_corridor(cells: int) -> Corridor:
+    """Return room for searches on a map of this size, without any regions."""
+    return Corridor(
+        local=make_local(make_space(cells)),
+        region=np.empty(0, np.int32),
+        boxes=np.empty((0, 4), np.int32),
+        marks=np.empty(0, np.int64),
+        box=np.zeros(4, np.int64),
+        h=np.empty(cells, np.int64),
+        state=np.zeros(1, TARGET),
+    )
+
+
 @kernel(inline=True)
 def widen(corridor, r):
     """Let a region be part of the corridor."""
@@ -49,7 +62,7 @@ def widen(corridor, r):
 
 
 @kernel
-def aim_at_region(corridor, r):
+def lead_to_region(corridor, r):
     """Begin a new corridor with the region whose nearest cell is looked for."""
     corridor.state[0].mark += 1
     corridor.state[0].target = r
@@ -59,7 +72,7 @@ def aim_at_region(corridor, r):
 
 
 @kernel
-def aim_at_cell(terrain, corridor, t):
+def lead_to_cell(terrain, corridor, t):
     """Begin a new corridor with the region of the cell that is looked for."""
     corridor.state[0].mark += 1
     corridor.state[0].target = NONE
@@ -68,9 +81,30 @@ def aim_at_cell(terrain, corridor, t):
     widen(corridor, corridor.region[t])
 
 
+@kernel
+def lead_along(memory, length):
+    """Begin a new corridor through the first ``length`` regions of the way to the best one, and the agent's own."""
+    space, corridor, state = memory.space, memory.corridor, memory.state[0]
+    u, steps = space.state[0].best, np.int64(0)
+    while space.parent[u] != NONE:
+        u = np.int64(space.parent[u])
+        steps += 1
+    state.length = min(steps, length)
+    u = space.state[0].best
+    for k in range(steps, -1, -1):
+        r = np.int64(space.cell[u])
+        if k == state.length:
+            lead_to_region(corridor, r)
+        elif k < state.length:
+            widen(corridor, r)
+        if k == 1:
+            state.edge = space.item[u]
+        u = np.int64(space.parent[u])
+
+
 @kernel(inline=True)
 def box_gap(terrain, box, cell):
-    """Return the distance of a cell to the box, on open ground."""
+    """Return the distance of a cell to the box if nothing were blocked."""
     x, y = np.int64(terrain.xy[2 * cell]), np.int64(terrain.xy[2 * cell + 1])
     return span(terrain.metric, max(box[0] - x, x - box[2], 0), max(box[1] - y, y - box[3], 0))
 

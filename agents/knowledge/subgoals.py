@@ -1,8 +1,9 @@
 """Subgoal trees of a map: grown for some or all of its goals, kept in files, read back without trust.
 
 C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011; how a tree grows is
-written in ``rt_gym.search.subgoals``. A tree takes eight bytes per node. With ``first="sub"``, which is ours, Sub of
-every state is kept as well: one more small integer per free cell and goal, which for all goals of a large map is a lot.
+written in ``agents.knowledge.subgoal_tree``. A tree takes eight bytes per node. With ``first="sub"``, which is ours,
+Sub of every state is kept as well: one more small integer per free cell and goal, which for all goals of a large map is
+a lot.
 """
 
 import time
@@ -14,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.knowledge.subgoal_tree import ROOT, TreeBuffers, grow_tree, make_tree_buffers
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid, Position, Terrain
-from rt_gym.search.subgoals import ROOT, Nursery, grow_tree, make_nursery
 
 FIRSTS = ("nearest", "sub")
 MOST_BYTES = 1 << 32  # of all Sub together
@@ -44,16 +45,16 @@ class Tree(NamedTuple):
     sub: NDArray[Any] | None
 
 
-def grow(terrain: Terrain, nursery: Nursery, goal: int, first: str) -> Tree:
+def grow(terrain: Terrain, buffers: TreeBuffers, goal: int, first: str) -> Tree:
     """Return the tree of one goal, a cell. States that cannot reach it have the goal itself as their Sub."""
-    size = int(grow_tree(terrain, nursery, goal))
-    sub = np.maximum(nursery.sub, ROOT).astype(np.min_scalar_type(size - 1)) if first == "sub" else None
-    return Tree(nursery.node[:size].copy(), nursery.above[:size].copy(), sub)
+    size = int(grow_tree(terrain, buffers, goal))
+    sub = np.maximum(buffers.sub, ROOT).astype(np.min_scalar_type(size - 1)) if first == "sub" else None
+    return Tree(buffers.node[:size].copy(), buffers.above[:size].copy(), sub)
 
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """The subgoal trees of some goals of a map, one after the other.
+    """The subgoal trees of some goals of a map, concatenated.
 
     Attributes:
         digest: of the map.
@@ -226,10 +227,10 @@ def _checked(grid: Grid, goals: Iterable[Position] | None, first: str) -> NDArra
 
 
 def _grow_all(grid: Grid, cells: NDArray[np.int32], first: str) -> Trees:
-    terrain, nursery = grid.terrain, make_nursery(grid.terrain.free.size)
+    terrain, buffers = grid.terrain, make_tree_buffers(grid.terrain.free.size)
     free, nodes, parents, subs = terrain.free != 0, [], [], []
     for cell in cells.tolist():
-        tree = grow(terrain, nursery, cell, first)
+        tree = grow(terrain, buffers, cell, first)
         nodes.append(tree.nodes)
         parents.append(tree.parents)
         if tree.sub is not None:

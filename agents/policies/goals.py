@@ -6,8 +6,8 @@ The score of a region is how often, among the samples of a leaf, a shortest path
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.candidates import CANDIDATE
-from agents.policy import (
+from agents.policies.candidates import CANDIDATE
+from agents.policies.trees import (
     Forest,
     check_features,
     check_forest,

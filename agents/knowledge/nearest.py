@@ -43,7 +43,7 @@ class Nearest(NamedTuple):
 
 
 def make_nearest(points: NDArray[np.int32], most: int) -> Nearest:
-    """Return the tree of some points, with room for so many to be found."""
+    """Return the tree of some points, with room for ``most`` of them to be found."""
     from scipy.spatial import cKDTree
 
     nodes: list[tuple[int, int, int]] = []
@@ -106,7 +106,7 @@ def find_nearest(nearest, metric, x, y, goal_x, goal_y):
 
 @kernel(inline=True)
 def problem_gap(metric, dx, dy, goal_dx, goal_dy):
-    """Return how far problems are from each other whose ends are so many columns and rows apart."""
+    """Return how far two problems are from each other, given the columns and rows between their starts and goals."""
     return max(span(metric, dx, dy), span(metric, goal_dx, goal_dy))
 
 

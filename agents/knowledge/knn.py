@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.knowledge.climb import climb
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.files import PathLike, shown
@@ -33,7 +34,6 @@ from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import begin_astar, make_buckets, resume_astar
-from rt_gym.search.climb import climb
 from rt_gym.search.space import NONE
 from rt_gym.trip import make_trip
 
@@ -113,7 +113,7 @@ class Records:
 
 
 def estimate(grid: Grid, records: int) -> tuple[float, int]:
-    """Return about how many seconds of one core, and how many bytes, so many records take."""
+    """Return about how many seconds of one core, and how many bytes, the records take."""
     return records * (_SECONDS + _SECONDS_PER_CELL * grid.free_cells), records * _BYTES
 
 
@@ -125,7 +125,7 @@ def build_records(grid: Grid, records: int, seed: int, begin: int, end: int, cut
         records: how many records the whole database has.
         seed: which problems are drawn.
         begin: the first of them that is wanted.
-        end: the first behind those that are wanted.
+        end: the first after those that are wanted.
         cutoff: the most steps of a climb.
     """
     terrain = grid.terrain

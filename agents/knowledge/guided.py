@@ -1,25 +1,25 @@
 """What agents have in common that head for a neighbouring region on their way: the regions, the entries, the guard.
 
-A region's entry (``agents.pdb``) is a depth towards the goal, or a neighbour with a depth towards it. The guard keeps
-an agent with changing goals from going back and forth: where it has been ``patience`` times on its way to subgoals, it
-heads for its goal until it enters another region.
+A region's entry (``agents.knowledge.pdb``) is a depth towards the goal, or a neighbour with a depth towards it. The
+guard keeps an agent with changing goals from going back and forth: where it has been ``patience`` times on its way to
+subgoals, it heads for its goal until it enters another region.
 """
 
-from math import isqrt
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.pdb import MAX_CAP, Database, build_columns, estimate, join, open_database
-from agents.seeker import Seeker
+from agents.base import largest_depth
+from agents.knowledge.goal_seeker import GoalSeeker
+from agents.knowledge.pdb import MAX_CAP, Database, build_columns, estimate, join, open_database
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.grid import Grid
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record
 from rt_gym.meter import scan
 from rt_gym.search.space import NONE
 from rt_gym.search.values import raise_value, value_at
@@ -33,19 +33,21 @@ VISITS = 3
 
 _LONGEST = 60.0  # seconds that are spent on preparing for a map without being asked to
 
-# Entries of Guide.state: two parameters, in which region subgoals are left out, how often that began.
-CAPPED, PATIENCE, ASTRAY, FIRED = range(4)
+# In which region the guard leaves subgoals out (NOWHERE: in none), and how often it has begun to.
+GUARD = record(unguided=int, guarded=int)
 
 
-class Guide(NamedTuple):
+class RegionGuide(NamedTuple):
     """What an agent knows of the regions, and how often it was where.
 
     Attributes:
         region, representatives, begin, near: the abstraction.
         entries: int32, of every region towards the goal's: a depth, or -1 less the number of a neighbour.
         hops: uint16, the depths towards neighbours.
+        cap: the largest depth.
+        patience: how often the agent may be in the same place on its way to subgoals.
         visits: int32 per cell, how often the agent was there on its way to subgoals.
-        state: int64[4], see above.
+        state: GUARD[1].
     """
 
     region: NDArray[np.int32]
@@ -54,41 +56,51 @@ class Guide(NamedTuple):
     near: NDArray[np.int32]
     entries: NDArray[np.int32]
     hops: NDArray[np.uint16]
+    cap: int
+    patience: int
     visits: NDArray[np.int32]
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
-def make_guide(cells: int) -> Guide:
+def make_guide(cells: int, cap: int, patience: int) -> RegionGuide:
     """Return room for maps of this size, without any regions."""
     nowhere, nothing, hops = np.full(cells, NONE, np.int32), np.empty(0, np.int32), np.empty(0, np.uint16)
     for array in (nowhere, nothing, hops):
         array.flags.writeable = False  # as those of an abstraction, or kernels would be compiled twice
-    return Guide(
+    return RegionGuide(
         region=nowhere,
         representatives=nothing,
         begin=nothing,
         near=nothing,
         entries=np.empty(0, np.int32),
         hops=hops,
+        cap=cap,
+        patience=patience,
         visits=np.zeros(cells, np.int32),
-        state=np.zeros(FIRED + 1, np.int64),
+        state=np.zeros(1, GUARD),
     )
 
 
 @kernel(inline=True)
 def enter_region(guide, s):
-    """Return the region of a cell; whoever went astray in another one is back on the track."""
+    """Return the region of a cell; in any but the one where the guard acted, subgoals count again."""
     r = np.int64(guide.region[s])
-    if guide.state[ASTRAY] != r:
-        guide.state[ASTRAY] = NOWHERE
+    if guide.state[0].unguided != r:
+        guide.state[0].unguided = NOWHERE
     return r
 
 
 @kernel(inline=True)
-def go_astray(guide, r):
-    """Leave out subgoals for as long as the agent is in this region."""
-    guide.state[ASTRAY] = r
-    guide.state[FIRED] += 1
+def is_guided(guide, r):
+    """Whether subgoals count in a region, which may be NONE."""
+    return r != NONE and guide.state[0].unguided != r
+
+
+@kernel(inline=True)
+def leave_out_subgoals(guide, r):
+    """Head for the goal for as long as the agent is in this region."""
+    guide.state[0].unguided = r
+    guide.state[0].guarded += 1
 
 
 @kernel(inline=True)
@@ -103,8 +115,8 @@ def admit(terrain, guide, s, r, k):
     """Return the subgoal, unless it is blocked or the agent has been here too often; NONE then."""
     if k == NONE or terrain.free[guide.representatives[guide.near[k]]] == 0:
         return np.int64(NONE)
-    if guide.visits[s] >= guide.state[PATIENCE]:
-        go_astray(guide, r)
+    if guide.visits[s] >= guide.patience:
+        leave_out_subgoals(guide, r)
         return np.int64(NONE)
     guide.visits[s] += 1
     return np.int64(k)
@@ -113,7 +125,7 @@ def admit(terrain, guide, s, r, k):
 @kernel(inline=True)
 def depth_towards(guide, r, k):
     """Return the depth towards a subgoal, or with NONE towards the goal; the cap where there is no entry."""
-    cap = guide.state[CAPPED]
+    cap = np.int64(guide.cap)
     if k != NONE:
         return min(np.int64(guide.hops[k]), cap)
     entry = np.int64(NONE) if r == NONE else np.int64(guide.entries[r])
@@ -145,15 +157,15 @@ def step(terrain, trip, values, s, t):
 
 
 @kernel(inline=True)
-def give_up(terrain, trip, guide, pursued, values, s, t):
+def give_up(terrain, trip, memory, s, t):
     """Give up a subgoal that cannot be reached: the component has been expanded, so a step towards the goal is left."""
-    go_astray(guide, np.int64(guide.region[s]))
-    pursued[0] = t
-    return step(terrain, trip, values, s, t)
+    leave_out_subgoals(memory.guide, np.int64(memory.guide.region[s]))
+    memory.state[0].pursued = t
+    return step(terrain, trip, memory.values, s, t)
 
 
-class Guided(Seeker):
-    """An agent with a memory that also has ``guide``, a Guide.
+class Guided(GoalSeeker):
+    """An agent with a memory that also has ``guide``, a RegionGuide.
 
     Args:
         database: a file or a database to look entries up in; None to build what is needed.
@@ -199,13 +211,12 @@ class Guided(Seeker):
     @staticmethod
     def deepest(limit: int, count: str) -> int:
         """Return the largest depth whose bound fits; of scans half are kept for states that are read again."""
-        room = limit if count == "expansions" else max(1, limit // 2)
-        return min(MAX_CAP, (1 + isqrt(room)) // 2)
+        return min(MAX_CAP, largest_depth(limit, count))
 
     @property
     def guarded(self) -> int:
         """How often the guard has sent the agent to its goal instead of a subgoal, in all trials of this problem."""
-        return int(self.memory.guide.state[FIRED])
+        return int(self.memory.guide.state[0].guarded)
 
     @property
     def regions(self) -> Abstraction | None:
@@ -213,18 +224,18 @@ class Guided(Seeker):
         return None if self._database is None else self._database.abstraction
 
     def clear_memory(self, view: View, seed: int) -> None:
-        """Forget all values, and look up or build what is known about the way to this goal."""
+        """Forget all values, look up or build what is known about the way to this goal, and seed the ties."""
         super().clear_memory(view, seed)
         self.memory = self.memory._replace(guide=self._informed(self.memory.guide, view))
-        self.memory.guide.state[:] = self.cap, self.patience, NOWHERE, 0
+        self.memory.guide.state[0].guarded = 0
         self.begin_trial()
 
     def begin_trial(self) -> None:
         """Count visits anew."""
         self.memory.guide.visits[:] = 0
-        self.memory.guide.state[ASTRAY] = NOWHERE
+        self.memory.guide.state[0].unguided = NOWHERE
 
-    def _informed(self, guide: Guide, view: View) -> Guide:
+    def _informed(self, guide: RegionGuide, view: View) -> RegionGuide:
         """Return the guide with what is known about the way to this goal."""
         database = self._prepare(view.as_grid(), view.goal_cell)
         abstraction = database.abstraction

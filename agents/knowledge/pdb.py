@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.pdb_entries import MODES, depth_at_home, fill_column, fill_hops, make_bench, make_regions
+from agents.knowledge.pdb_entries import MODES, depth_within, fill_column, fill_hops, make_buffers, make_regions
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
@@ -130,9 +130,9 @@ def build_hops(
     if mode == "G":
         return np.empty(0, np.uint16)
     hops = np.zeros(abstraction.near.size, np.uint16)
-    regions, bench = make_regions(abstraction), make_bench(grid.terrain.mask.size, cap)
+    regions, buffers = make_regions(abstraction), make_buffers(grid.terrain.mask.size, cap)
     for region in range(abstraction.regions) if towards is None else towards:
-        fill_hops(grid.terrain, regions, bench, region, cap, hops)
+        fill_hops(grid.terrain, regions, buffers, region, cap, hops)
     return hops
 
 
@@ -155,13 +155,13 @@ def build_columns(
         hops: what ``build_hops`` returns for this map, if somebody has it already.
     """
     mode, cap = checked_mode(mode), whole("cap", cap, 1, MAX_CAP)
-    regions, bench = make_regions(abstraction), make_bench(grid.terrain.mask.size, cap)
+    regions, buffers = make_regions(abstraction), make_buffers(grid.terrain.mask.size, cap)
     everywhere, column = np.arange(abstraction.regions, dtype=np.int32), np.empty(abstraction.regions, np.int32)
     table = np.empty((len(goals), abstraction.regions), entry_type(abstraction, cap))
     half = 1 << (8 * table.itemsize - 1)
     for row, goal in zip(table, goals, strict=True):
-        fill_column(grid.terrain, regions, bench, goal, MODES.index(mode), cap, everywhere, column)
-        column[goal] = depth_at_home(grid.terrain, regions, bench, goal, cap)
+        fill_column(grid.terrain, regions, buffers, goal, MODES.index(mode), cap, everywhere, column)
+        column[goal] = depth_within(grid.terrain, regions, buffers, goal, cap)
         row[:] = np.where(column > 0, column, half - 1 - column)
     hops = build_hops(grid, abstraction, mode, cap) if hops is None else hops
     return Database(grid.digest, mode, cap, abstraction, np.array(goals, np.int32), table, hops)
@@ -205,18 +205,18 @@ def estimate(grid: Grid, abstraction: Abstraction, mode: str, cap: int, goals: i
     size = goals * count * np.dtype(entry_type(abstraction, cap)).itemsize + 2 * abstraction.near.size
     if count == 0:
         return 0.0, size
-    regions, bench = make_regions(abstraction), make_bench(grid.terrain.mask.size, cap)
+    regions, buffers = make_regions(abstraction), make_buffers(grid.terrain.mask.size, cap)
     column, hops = np.empty(count, np.int32), np.empty(abstraction.near.size, np.uint16)
     some = np.unique(np.linspace(0, count - 1, _SAMPLE).astype(np.int32))
     few = some[:: -(-some.size // 4)]
 
     def fill(starts: NDArray[np.int32]) -> None:
         for goal in few:
-            fill_column(grid.terrain, regions, bench, int(goal), MODES.index(mode), cap, starts, column)
+            fill_column(grid.terrain, regions, buffers, int(goal), MODES.index(mode), cap, starts, column)
 
     def hop() -> None:
         for region in some:
-            fill_hops(grid.terrain, regions, bench, int(region), cap, hops)
+            fill_hops(grid.terrain, regions, buffers, int(region), cap, hops)
 
     field, entries = (_seconds(partial(fill, starts)) / few.size for starts in (some[:0], some))
     around = 0.0 if mode == "G" else _seconds(hop) * count / some.size

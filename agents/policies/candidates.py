@@ -12,22 +12,26 @@ from numpy.typing import NDArray
 
 from rt_gym.cost import STRAIGHT
 from rt_gym.grid import h0
-from rt_gym.jit import kernel
+from rt_gym.jit import kernel, record, write_fields
 from rt_gym.search.space import NONE
 
-CANDIDATE = (
-    "candidate_distance",  # to its representative
-    "candidate_to_goal",  # from there to the goal
-    "goal_distance",  # from the agent to the goal
-    "candidate_size",  # its cells
-    "candidate_visits",  # how many of the last n states were in it
-    "candidate_detour",  # how much farther the goal is over it: a tree cannot add up the first three
-)
+
+class Candidate(NamedTuple):
+    """The features of one region."""
+
+    candidate_distance: float  # to its representative
+    candidate_to_goal: float  # from there to the goal
+    goal_distance: float  # from the agent to the goal
+    candidate_size: int  # its cells
+    candidate_visits: int  # how many of the last n states were in it
+    candidate_detour: float  # how much farther the goal is over it: a tree cannot add up the first three
+
+
+CANDIDATE = Candidate._fields
 
 NOT_YET = -1
 
-# Entries of Candidates.state: the place of the current state in the ring, the number of moves when it was entered.
-NOW, SEEN = range(2)
+VISITS = record(now=int, moves=int)  # the place of the current state in the ring, and how many moves led to it
 
 
 class Candidates(NamedTuple):
@@ -38,14 +42,14 @@ class Candidates(NamedTuple):
         counts: int32, how many of the last n states were in every region.
         ring: int32[n], the regions of those states, NONE where there is none.
         inputs: float32, the features of one candidate.
-        state: int64[2], see above.
+        state: VISITS[1].
     """
 
     sizes: NDArray[np.int64]
     counts: NDArray[np.int32]
     ring: NDArray[np.int32]
     inputs: NDArray[np.float32]
-    state: NDArray[np.int64]
+    state: NDArray[np.record]
 
 
 def make_candidates(sizes: NDArray[np.int64], history: int) -> Candidates:
@@ -55,7 +59,7 @@ def make_candidates(sizes: NDArray[np.int64], history: int) -> Candidates:
         counts=np.empty(sizes.size, np.int32),
         ring=np.empty(history, np.int32),
         inputs=np.zeros(len(CANDIDATE), np.float32),
-        state=np.zeros(SEEN + 1, np.int64),
+        state=np.zeros(1, VISITS),
     )
     begin_visits(candidates)
     return candidates
@@ -65,18 +69,18 @@ def begin_visits(candidates: Candidates) -> None:
     """Forget where the agent has been."""
     candidates.counts[:] = 0
     candidates.ring[:] = NONE
-    candidates.state[:] = 0, NOT_YET
+    candidates.state[0] = 0, NOT_YET
 
 
 @kernel(inline=True)
 def note_visit(candidates, r, moves):
-    """Take note that the agent is in region ``r`` after so many moves, once."""
-    ring, counts, state = candidates.ring, candidates.counts, candidates.state
-    if state[SEEN] == moves:
+    """Take note, once, that the agent is in region ``r`` after this number of moves."""
+    ring, counts, state = candidates.ring, candidates.counts, candidates.state[0]
+    if state.moves == moves:
         return
-    state[SEEN] = moves
-    now = state[NOW] + 1 if state[NOW] + 1 < ring.size else np.int64(0)
-    state[NOW] = now
+    state.moves = moves
+    now = state.now + 1 if state.now + 1 < ring.size else np.int64(0)
+    state.now = now
     if ring[now] != NONE:
         counts[ring[now]] -= 1
     ring[now] = r
@@ -88,10 +92,13 @@ def note_visit(candidates, r, moves):
 def write_candidate(candidates, terrain, n, representative, s, t):
     """Write the features of region ``n``, in the order of ``CANDIDATE``; return how far the goal is over it, a cost."""
     to, onwards, straight = h0(terrain, s, representative), h0(terrain, representative, t), h0(terrain, s, t)
-    candidates.inputs[0] = to / STRAIGHT
-    candidates.inputs[1] = onwards / STRAIGHT
-    candidates.inputs[2] = straight / STRAIGHT
-    candidates.inputs[3] = candidates.sizes[n]
-    candidates.inputs[4] = candidates.counts[n]
-    candidates.inputs[5] = (to + onwards - straight) / STRAIGHT
+    features = Candidate(
+        candidate_distance=to / STRAIGHT,
+        candidate_to_goal=onwards / STRAIGHT,
+        goal_distance=straight / STRAIGHT,
+        candidate_size=candidates.sizes[n],
+        candidate_visits=candidates.counts[n],
+        candidate_detour=(to + onwards - straight) / STRAIGHT,
+    )
+    write_fields(features, candidates.inputs, 0)
     return to + onwards

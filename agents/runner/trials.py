@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from agents.base import Agent, KernelAgent
-from agents.loop import GOAL, OUT_OF_MOVES
 from agents.record import MoveSeconds, Run, total
+from agents.runner.loop import GOAL, OUT_OF_MOVES
 from rt_gym.clock import quantile, start_clock, time_move
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.meter import OVERRUN, STUCK, Budget

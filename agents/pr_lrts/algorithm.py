@@ -13,7 +13,7 @@ Readings:
   lies nearest to, then by number; so that level 0 is LRTS with one move per plan, move for move.
 - ``refine="first"``, as in TBA*'s paper, turns the first step of the way to the best region into a path: A* from the
   agent to the nearest cell of the next region, within the two regions. ``"path"``, as in the article of 2007, turns the
-  whole way into one, within all its regions. In the goal's region A* leads to the goal. See ``rt_gym.search.corridor``.
+  whole way into one, within all its regions. In the goal's region A* leads to the goal; see ``corridor``.
 - LRTS is complete because it goes all the way to the best state. After one step it may change its mind, and with more
   than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned since
   anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
@@ -28,90 +28,36 @@ Readings:
   closed for the rest of the trial, and another chosen at once. Where no step is left, in the goal's region without a
   way to the goal, and in a region where the agent has planned ``PATIENCE`` times since a step was first closed, it goes
   on as LRTA* on the cells for the rest of the trial, which is complete. What opens is not noticed before that.
+
+The same in plain Python: tests/reference/plain_pr_lrts.py
 """
 
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import count_learned
-from agents.lrts import LRTS, Trail, extend_trail, go_back, make_trail, mark_station, too_much
-from agents.pr_regions import fill_depths, fill_values, prepare, priced
+from agents.knowledge.region_graph import look_over
+from agents.knowledge.regions import Regions, fill_depths, fill_values, prepare, priced
+from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
+from agents.pr_lrts.corridor import begin_corridor, lead_along, lead_to_cell, resume_corridor
+from agents.pr_lrts.guard import give_way, go_on_among_cells, notice_circles
+from agents.pr_lrts.memory import CHOOSING, ON_CELLS, REFINING, PRMemory, make_pr_memory, with_regions
 from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.cost import INF, to_floats
 from rt_gym.errors import InputError, quoted, whole
-from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.meter import raise_h
 from rt_gym.search.astar import FOUND, INTERRUPTED
-from rt_gym.search.corridor import AIM, Corridor, aim_at_cell, aim_at_region, begin_corridor, resume_corridor, widen
 from rt_gym.search.layers import max_of_min
-from rt_gym.search.local import make_local
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.regions import Graph, look_over
-from rt_gym.search.space import NONE, Space, make_space, trace
+from rt_gym.search.space import NONE, Space, trace
 from rt_gym.trip import CUT, WAIT, make_trip
 from rt_gym.world import View
 
 PATIENCE = 50
-
-# Entries of PRMemory.state: what the agent is doing, how many regions the corridor leads through,
-# the edge of its first step, how many edges are closed, how often there was news (a value that rose, an edge that was
-# closed), and whether the agent has gone in circles since.
-DOING, LENGTH, EDGE, SHUT, NEWS, CIRCLING = range(6)
-CHOOSING, REFINING, GROUNDED = range(3)
-
-
-class PRMemory(NamedTuple):
-    """What the plan works on.
-
-    Attributes:
-        graph, space, layers, values: the regions, and LRTS among them; ``values`` has one entry per region.
-        depths: int64, how deep a lookahead from each region is; 0 for one without neighbours.
-        planned: int64, what NEWS was when the agent last planned in each region, -1 if it never did.
-        visits: int32, how often the agent has planned in each region since an edge was closed.
-        corridor: A* among the cells.
-        ground: int64 per cell, the values of LRTA*; filled when it begins.
-        whole_way: int64[1], whether the whole way is refined.
-        trail: as in LRTS.
-        state: see above.
-    """
-
-    graph: Graph
-    space: Space
-    layers: NDArray[np.int64]
-    values: NDArray[np.int64]
-    depths: NDArray[np.int64]
-    planned: NDArray[np.int64]
-    visits: NDArray[np.int32]
-    corridor: Corridor
-    ground: NDArray[np.int64]
-    whole_way: NDArray[np.int64]
-    trail: Trail
-    state: NDArray[np.int64]
-
-
-@kernel
-def mark_way(memory, length):
-    """Let the corridor lead through the first ``length`` regions of the way to the best one, and the agent's own."""
-    space, corridor = memory.space, memory.corridor
-    u, steps = space.state[0].best, np.int64(0)
-    while space.parent[u] != NONE:
-        u = np.int64(space.parent[u])
-        steps += 1
-    memory.state[LENGTH] = min(steps, length)
-    u = space.state[0].best
-    for k in range(steps, -1, -1):
-        r = np.int64(space.cell[u])
-        if k == memory.state[LENGTH]:
-            aim_at_region(corridor, r)
-        elif k < memory.state[LENGTH]:
-            widen(corridor, r)
-        if k == 1:
-            memory.state[EDGE] = space.item[u]
-        u = np.int64(space.parent[u])
 
 
 @kernel
@@ -121,18 +67,18 @@ def choose(terrain, trip, memory, s, t):
     Returns:
         0 if a corridor is marked; the moves back if too much was learned; NONE if no region leads on; CUT.
     """
-    graph, state, values = memory.graph, memory.state, memory.values
+    state, values = memory.state[0], memory.values
     a, b = np.int64(memory.corridor.region[s]), np.int64(memory.corridor.region[t])
     if a == NONE or b == NONE:
         return np.int64(NONE)
     if a == b:
-        aim_at_cell(terrain, memory.corridor, t)
-        state[LENGTH] = 0
+        lead_to_cell(terrain, memory.corridor, t)
+        state.length = 0
         return np.int64(0)
-    memory.visits[a] += state[SHUT] > 0
+    memory.visits[a] += state.closed_edges > 0
     if memory.depths[a] == 0 or memory.visits[a] > PATIENCE:
         return np.int64(NONE)
-    count = look_over(graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
+    count = look_over(memory.graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
     if count < 0:
         return count
     value = max_of_min(memory.space, memory.layers, count)
@@ -145,75 +91,39 @@ def choose(terrain, trip, memory, s, t):
         moves = go_back(terrain, trip, memory.trail, s)
     if moves == 0:
         # A cheapest way may lead through more regions than there are layers.
-        mark_way(memory, memory.space.state[0].slots if memory.whole_way[0] + state[CIRCLING] > 0 else np.int64(1))
+        lead_along(memory, memory.space.state[0].slots if memory.whole_way + state.circling > 0 else np.int64(1))
     return moves
-
-
-@kernel(inline=True)
-def notice_circles(memory, a, change):
-    """Take note of a plan in a region: without any news since the last one there, the agent goes in circles."""
-    state = memory.state
-    if change > 0:
-        state[NEWS] += 1
-        state[CIRCLING] = 0
-    elif memory.planned[a] == state[NEWS]:
-        state[CIRCLING] = 1
-    memory.planned[a] = state[NEWS]
-
-
-@kernel
-def give_way(memory):
-    """After a corridor without a way: try the first step alone, else close it; False if there is nothing to try."""
-    state, graph = memory.state, memory.graph
-    if state[LENGTH] == 0:
-        return False
-    if state[LENGTH] > 1:
-        mark_way(memory, np.int64(1))
-        return True
-    graph.prices[state[EDGE]] = INF
-    state[SHUT] += 1
-    state[NEWS] += 1
-    state[DOING] = CHOOSING
-    return True
-
-
-@kernel
-def take_to_the_ground(terrain, memory, t):
-    """Go on as LRTA* on the cells."""
-    if memory.ground[t] != 0:
-        fill_h0(terrain, t, memory.ground)
-    memory.state[DOING] = GROUNDED
 
 
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Choose a region, then commit to the path to it; where there is none choose again."""
-    state, corridor = memory.state, memory.corridor
+    state, corridor = memory.state[0], memory.corridor
     extend_trail(trip, memory.trail)
-    if state[DOING] == REFINING and trip.state[0].changed > 0:
+    if state.doing == REFINING and trip.state[0].changed > 0:
         begin_corridor(terrain, corridor, s)
-    while state[DOING] != GROUNDED:
-        if state[DOING] == CHOOSING:
+    while state.doing != ON_CELLS:
+        if state.doing == CHOOSING:
             result = choose(terrain, trip, memory, s, t)
             if result == CUT or result > 0:
                 return result
             if result == NONE:
-                take_to_the_ground(terrain, memory, t)
+                go_on_among_cells(terrain, memory, t)
                 break
-            state[DOING] = REFINING
+            state.doing = REFINING
             begin_corridor(terrain, corridor, s)
         end = resume_corridor(terrain, trip, corridor, t)
         if end == INTERRUPTED:
             return np.int64(WAIT)
         if end == FOUND:
-            state[DOING] = CHOOSING
+            state.doing = CHOOSING
             mark_station(memory.trail)
             return trace(corridor.local.space, corridor.local.space.state[0].best, trip.plan)
         if not give_way(memory):
-            take_to_the_ground(terrain, memory, t)
-        elif state[DOING] == REFINING:
+            go_on_among_cells(terrain, memory, t)
+        elif state.doing == REFINING:
             begin_corridor(terrain, corridor, s)
-    return general_lrta(terrain, trip, corridor.local.space, memory.ground, s, t, 1)
+    return general_lrta(terrain, trip, corridor.local.space, memory.cell_values, s, t, 1)
 
 
 class PRLRTS(LRTS):
@@ -270,75 +180,45 @@ class PRLRTS(LRTS):
     @property
     def closed(self) -> int:
         """How many steps between regions could not be refined in this trial."""
-        return int(self.memory.state[SHUT])
+        return int(self.memory.state[0].closed_edges)
 
     @property
     def grounded(self) -> bool:
         """Whether the agent goes on as LRTA* on the cells in this trial."""
-        return bool(self.memory.state[DOING] == GROUNDED)
+        return bool(self.memory.state[0].doing == ON_CELLS)
 
     def reset(self, view: View, seed: int | None = None) -> None:
         """Begin a new problem; the regions are found anew where the map is another than before."""
         began = time.perf_counter()
-        regions = prepare(view.as_grid(), self.abstraction, self.level)
+        regions: Regions = prepare(view.as_grid(), self.abstraction, self.level)
         if self.regions is not regions:
             self.regions, self._prices = regions, priced(regions.graph.prices, self.gamma)
         self.precompute_seconds = time.perf_counter() - began
         super().reset(view, seed)
 
-    def make_memory(self, view: View) -> Any:
+    def make_memory(self, view: View) -> PRMemory:
         """Return room for searches among the cells; what depends on the regions is put in by ``clear_memory``."""
-        cells, nothing = view.terrain.mask.size, np.empty(0, np.int32)
-        local = make_local(make_space(cells))
-        return PRMemory(
-            graph=Graph(nothing, nothing, np.empty(0, np.int64), nothing),
-            space=make_space(0),
-            layers=np.zeros(0, np.int64),
-            values=np.empty(0, np.int64),
-            depths=np.empty(0, np.int64),
-            planned=np.empty(0, np.int64),
-            visits=nothing,
-            corridor=Corridor(
-                local=local,
-                region=nothing,
-                boxes=np.empty((0, 4), np.int32),
-                marks=np.empty(0, np.int64),
-                box=np.zeros(4, np.int64),
-                h=np.empty(cells, np.int64),
-                state=np.zeros(1, AIM),
-            ),
-            ground=np.empty(cells, np.int64),
-            whole_way=np.array([self.refine == "path"], np.int64),
-            trail=make_trail(cells, self.quota),
-            state=np.zeros(CIRCLING + 1, np.int64),
-        )
+        return make_pr_memory(view.terrain.mask.size, self.quota, self.refine == "path")
 
     def clear_memory(self, view: View, seed: int) -> None:
         """Bring in the regions, and let their values start at the heuristic."""
-        began, count, graph = time.perf_counter(), self.regions.abstraction.regions, self.regions.graph
-        found, room = self.regions.abstraction, np.empty(count, np.int64)
-        self.memory = self.memory._replace(
-            graph=graph._replace(prices=np.empty_like(graph.prices)),
-            space=make_space(count),
-            layers=np.zeros(max(count, self.depth) + 2, np.int64),
-            values=self._initial_values(view),
-            depths=np.where(np.diff(graph.begin) > 0, self.depth, 0),
-            planned=np.empty(count, np.int64),
-            visits=np.empty(count, np.int32),
-            corridor=self.memory.corridor._replace(
-                region=found.region, boxes=self.regions.boxes, marks=np.zeros(count, np.int64)
-            ),
-        )
-        memory, b = self.memory, int(found.region[view.goal_cell])
-        memory.corridor.state[0] = 0, 0
-        memory.ground[view.goal_cell] = INF  # not filled yet
+        began = time.perf_counter()
+        self.memory = memory = with_regions(self.memory, self.regions, self.depth, self._initial_values(view))
+        memory.corridor.state[:] = 0
+        memory.cell_values[view.goal_cell] = INF  # not filled yet
         self.begin_trial()
-        if self.control == "dynamic" and b != NONE:
-            fill_depths(
-                memory.graph, graph, make_trip(0), memory.space, memory.layers, memory.values, b, room, memory.depths
-            )
+        if self.control == "dynamic":
+            self._lower_depths(view)
         memory.space.random[0] = memory.corridor.local.space.random[0] = seed
         self.precompute_seconds += time.perf_counter() - began
+
+    def _lower_depths(self, view: View) -> None:
+        """Look no farther from any region than the way to the goal's demands."""
+        memory, b = self.memory, int(self.regions.abstraction.region[view.goal_cell])
+        if b != NONE:
+            plain, distances = self.regions.graph, np.empty(memory.values.size, np.int64)
+            search = (memory.space, memory.layers, memory.values)
+            fill_depths(memory.graph, plain, make_trip(0), *search, b, distances, memory.depths)
 
     def _initial_values(self, view: View) -> NDArray[np.int64]:
         found = self.regions.abstraction
@@ -358,15 +238,15 @@ class PRLRTS(LRTS):
     def value_of(self, cell: int) -> int | None:
         """Return the value of a cell's region, or of the cell itself where that is what is learned."""
         if self.grounded:
-            return int(self.memory.ground[cell])
+            return int(self.memory.cell_values[cell])
         r = int(self.regions.abstraction.region[cell])
         return None if r == NONE else int(self.memory.values[r])
 
     def count_learned(self) -> int:
         """Return how many values of regions, and of cells, differ from the heuristic."""
-        view, ground = self.view, self.memory.ground
+        view, values = self.view, self.memory.cell_values
         regions = int((self.memory.values != self._initial_values(view)).sum())
-        on_cells = count_learned(view.terrain, view.goal_cell, ground) if ground[view.goal_cell] == 0 else 0
+        on_cells = count_learned(view.terrain, view.goal_cell, values) if values[view.goal_cell] == 0 else 0
         return regions + int(on_cells)
 
     def layers(self) -> dict[str, NDArray[Any]]:

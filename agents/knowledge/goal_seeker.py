@@ -1,7 +1,8 @@
 """What agents have in common that pursue changing goals: values for every goal, in one table.
 
-The plan of such an agent writes into ``memory.pursued`` which cell it is heading for, learns through ``raise_value``
-with that cell as the goal, and begins with ``if is_full(memory.values): return np.int64(FULL)``.
+Their goals come from what was prepared or learned beforehand, so this base stands with the knowledge. The plan of such
+an agent writes into ``memory.state[0].pursued`` which cell it is heading for, learns through ``raise_value`` with that
+cell as the goal, and begins with ``if is_full(memory.values): return np.int64(FULL)``.
 """
 
 from typing import Any
@@ -12,17 +13,27 @@ from numpy.typing import NDArray
 from agents.base import KernelAgent
 from rt_gym.cost import to_floats
 from rt_gym.grid import fill_h0
+from rt_gym.jit import record
 from rt_gym.search.values import enlarged, forget_values, learned_towards, value_at
 from rt_gym.world import View
 
+# The cell that the agent heads for; agents that remember more have a record of their own with this field in it.
+PURSUIT = record(pursued=int)
 
-class Seeker(KernelAgent):
-    """An agent with a memory that has ``values``, a GoalValues, and ``pursued``, int64[1]."""
+
+class GoalSeeker(KernelAgent):
+    """An agent with a memory that has ``values``, a GoalValues, and ``state``, a record with the field ``pursued``."""
+
+    @property
+    def pursued(self) -> int:
+        """The cell that the agent heads for."""
+        return int(self.memory.state[0].pursued)
 
     def clear_memory(self, view: View, seed: int) -> None:
-        """Forget all values and head for the goal."""
+        """Forget all values, head for the goal, and seed the ties."""
         forget_values(self.memory.values)
-        self.memory.pursued[0] = view.goal_cell
+        self.memory.state[0].pursued = view.goal_cell
+        self.space.random[0] = seed
 
     def enlarge_memory(self) -> None:
         """Make room for twice as many values."""
@@ -30,7 +41,7 @@ class Seeker(KernelAgent):
 
     def value_of(self, cell: int) -> int | None:
         """Return the value of a cell towards the goal that is pursued."""
-        return int(value_at(self.memory.values, self.view.terrain, cell, int(self.memory.pursued[0])))
+        return int(value_at(self.memory.values, self.view.terrain, cell, self.pursued))
 
     def count_learned(self) -> int:
         """Return how many values have been learned, for all goals together."""
@@ -38,7 +49,7 @@ class Seeker(KernelAgent):
 
     def layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn; ``h`` is what was learned about the goal that is pursued."""
-        view, pursued = self.view, int(self.memory.pursued[0])
+        view, pursued = self.view, self.pursued
         cells, values = learned_towards(self.memory.values, pursued)
         first, risen = np.empty(view.terrain.free.size, np.int64), np.zeros(view.terrain.free.size)
         fill_h0(view.terrain, pursued, first)

@@ -36,7 +36,7 @@ class Forest(NamedTuple):
         root: int32[trees], where each tree begins.
         feature: int32[n], the input that a node tests; LEAF at leaves.
         threshold: float64[n], the largest value that goes left.
-        left, right: int32[n], the children, behind their parent; at leaves they mean nothing.
+        left, right: int32[n], the children, after their parent; at leaves they mean nothing.
         scores: float64[n, outputs], what a node says; inner nodes too, for when a branch is cut short.
     """
 
@@ -46,6 +46,16 @@ class Forest(NamedTuple):
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     scores: NDArray[np.float64]
+
+
+NO_TREES = Forest(  # kernels need some: one leaf that says nothing
+    root=np.zeros(1, np.int32),
+    feature=np.full(1, LEAF, np.int32),
+    threshold=np.zeros(1),
+    left=np.full(1, LEAF, np.int32),
+    right=np.full(1, LEAF, np.int32),
+    scores=np.zeros((1, 1)),
+)
 
 
 def join_trees(trees: list[Forest]) -> Forest:
@@ -136,7 +146,7 @@ class Policy:
 def longest_branch(forest: Forest) -> int:
     """Return the largest number of tests on the way to a leaf."""
     levels = np.zeros(forest.feature.size, np.int64)
-    for node in np.flatnonzero(forest.feature != LEAF):  # children stand behind their parents
+    for node in np.flatnonzero(forest.feature != LEAF):  # children stand after their parents
         levels[[forest.left[node], forest.right[node]]] = levels[node] + 1
     return int(levels.max())
 
@@ -242,7 +252,7 @@ def _list(data: dict[str, Any], name: str) -> list[Any]:
 
 
 def check_forest(data: Any, features: int, outputs: int) -> Forest:
-    """Return the trees; every child must stand behind its parent, which rules out cycles."""
+    """Return the trees; every child must stand after its parent, which rules out cycles."""
     if not isinstance(data, dict):
         raise InputError("has no trees")
     try:

@@ -1,0 +1,1 @@
+"""What agents prepare beforehand for a map or a goal: pattern databases, subgoal trees, kNN records, regions."""

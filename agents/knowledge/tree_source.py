@@ -1,0 +1,107 @@
+"""The subgoal tree that an agent follows, and where it comes from: a file, trees that are given, or its own growing."""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.knowledge.subgoal_tree import TreeBuffers, grow_tree, make_tree_buffers
+from agents.knowledge.subgoals import Tree, Trees, grow, load_trees
+from rt_gym.errors import InputError
+from rt_gym.files import PathLike
+from rt_gym.grid import Grid
+from rt_gym.search.space import NONE
+from rt_gym.world import View
+
+MOST_KEPT = 100  # trees
+
+
+class GoalTree(NamedTuple):
+    """The tree of one goal, as a plan works on it.
+
+    Attributes:
+        node, parent: int32 per node, see ``agents.knowledge.subgoals.Tree``.
+        g: int64 per node, its distance to the goal; filled by the plan.
+        number: int32 per cell, which node it is; 0 for the root and for all cells that are none. Filled by the plan.
+        nodes: how many nodes there are.
+        opening: the node to begin with; NONE for the nearest.
+    """
+
+    node: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    g: NDArray[np.int64]
+    number: NDArray[np.int32]
+    nodes: int
+    opening: int
+
+
+def make_goal_tree(cells: int) -> GoalTree:
+    """Return room for a tree; ``cells`` is the size of the flat, bordered map."""
+    return GoalTree(
+        node=np.empty(cells, np.int32),
+        parent=np.empty(cells, np.int32),
+        g=np.empty(cells, np.int64),
+        number=np.zeros(cells, np.int32),
+        nodes=0,
+        opening=NONE,
+    )
+
+
+def replaced(room: GoalTree, tree: Tree, start: int) -> GoalTree:
+    """Return another tree in the same arrays; where Sub is kept, it begins with Sub of the start, a cell."""
+    room.number[room.node[: room.nodes]] = 0
+    nodes = tree.nodes.size
+    room.node[:nodes], room.parent[:nodes] = tree.nodes, tree.parents
+    return room._replace(nodes=nodes, opening=NONE if tree.sub is None else int(tree.sub[start]))
+
+
+class Found(NamedTuple):
+    """A tree, and how many seconds it took to grow; 0 if it was there already."""
+
+    tree: Tree
+    seconds: float
+
+
+class TreeSource:
+    """The trees of one agent.
+
+    Args:
+        trees: a file or trees to look the tree of a goal up in; None to grow and keep it.
+        first: ``"sub"`` if Sub of every state is needed.
+    """
+
+    def __init__(self, trees: Trees | PathLike | None, first: str) -> None:
+        self.trees, self.first = trees, first
+        self._loaded: Trees | None = None
+        self._grown: dict[tuple[str, int], Tree] = {}
+        self._buffers: TreeBuffers | None = None
+
+    def make_room(self, view: View) -> None:
+        """Make room for maps of this size; what is compiled by that is no part of the trees' time."""
+        self._buffers = make_tree_buffers(view.terrain.mask.size)
+        grow_tree(view.terrain, self._buffers, view.goal_cell)
+
+    def find(self, view: View) -> Found:
+        """Return the tree of the goal: one of those given, one grown before, or a new one."""
+        grid, seconds = view.as_grid(), 0.0
+        if self.trees is not None:
+            return Found(self._given(self.trees, view, grid), 0.0)
+        key = grid.digest, view.goal_cell
+        if key not in self._grown:
+            began = time.perf_counter()
+            assert self._buffers is not None, "make_room has been called"
+            tree = grow(view.terrain, self._buffers, view.goal_cell, self.first)
+            seconds = time.perf_counter() - began
+            self._grown = {**(self._grown if len(self._grown) < MOST_KEPT else {}), key: tree}
+        return Found(self._grown[key], seconds)
+
+    def _given(self, trees: Trees | PathLike, view: View, grid: Grid) -> Tree:
+        if self._loaded is None or self._loaded.digest != grid.digest:
+            self._loaded = load_trees(trees, grid)
+        tree = self._loaded.tree(view.goal_cell, view.terrain)
+        if tree is None:
+            raise InputError(f"trees must have one for the goal {view.goal}, and these have none")
+        if self.first == "sub" and tree.sub is None:
+            raise InputError('trees must keep Sub of every state for first="sub", and these do not')
+        return tree if self.first == "sub" else tree._replace(sub=None)

@@ -1,0 +1,115 @@
+"""Samples for training: what lookaheads of every depth would have decided where an agent stood.
+
+An agent of ``agents.policies.depth_control`` records while its ``record`` has room. Without room nothing is searched
+for it, and the agent walks the same way: labels are found on a meter of their own and count as scans.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.cost import STRAIGHT
+from rt_gym.features.decision import SITUATION
+from rt_gym.jit import kernel, record
+from rt_gym.search.deepening import label
+
+ROWS = record(taken=int)  # how many rows are filled
+
+
+class Record(NamedTuple):
+    """Samples of a trial, one row each, as long as there is room; columns 1.. of matrices belong to the depths.
+
+    Attributes:
+        situation: the features.
+        label: the paper's depth label.
+        action: what a lookahead of each depth would do.
+        rise: by how much it would raise the value of where the agent stood, in steps.
+        work: its expansions.
+        ties: the moves that it could make as well, a bit for each direction.
+        regret: by how much its move is longer than the best, in steps; all zero without ``distance``.
+        distance: the true distance of every cell to the goal, empty if unknown.
+        state: ROWS[1].
+    """
+
+    situation: NDArray[np.float32]
+    label: NDArray[np.int64]
+    action: NDArray[np.uint8]
+    rise: NDArray[np.float64]
+    work: NDArray[np.int64]
+    ties: NDArray[np.uint8]
+    regret: NDArray[np.float64]
+    distance: NDArray[np.int64]
+    state: NDArray[np.record]
+
+    @property
+    def taken(self) -> int:
+        """How many rows are filled."""
+        return int(self.state[0].taken)
+
+
+def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None) -> Record:
+    """Return room for samples.
+
+    Args:
+        rows: how many.
+        d_max: the largest depth.
+        distance: the true distance of every cell to the goal, for the regrets.
+    """
+    columns = (rows, d_max + 1)
+    return Record(
+        situation=np.zeros((rows, len(SITUATION)), np.float32),
+        label=np.zeros(rows, np.int64),
+        action=np.zeros(columns, np.uint8),
+        rise=np.zeros(columns),
+        work=np.zeros(columns, np.int64),
+        ties=np.zeros(columns, np.uint8),
+        regret=np.zeros(columns),
+        distance=np.empty(0, np.int64) if distance is None else distance,
+        state=np.zeros(1, ROWS),
+    )
+
+
+@kernel(inline=True)
+def has_room(record):
+    """Whether another sample fits."""
+    return record.state[0].taken < record.label.size
+
+
+@kernel
+def label_state(terrain, trip, control, s, t):
+    """Return the label of where the agent stands, 0 without a path; keep the sample if there is room.
+
+    A sample needs all features in ``control.inputs``.
+    """
+    record, space, ladder, shadow = control.record, control.space, control.ladder, control.shadow
+    row, room = record.state[0].taken, has_room(record)
+    ties = record.ties[row] if room else ladder.action[:0]
+    depth = label(terrain, trip, shadow, space, ladder, control.h, s, t, control.d_max, ties)
+    if room and depth != 0:
+        record.state[0].taken += 1
+        record.label[row] = depth
+        keep_features(record, row, control.inputs)
+        keep_decisions(terrain, record, row, ladder, s)
+    return depth
+
+
+@kernel(inline=True)
+def keep_features(record, row, inputs):
+    """Copy the features into a row."""
+    for k in range(record.situation.shape[1]):
+        record.situation[row, k] = inputs[k]
+
+
+@kernel(inline=True)
+def keep_decisions(terrain, record, row, ladder, s):
+    """Enter what every depth would decide into a row."""
+    distance = record.distance
+    for d in range(1, record.action.shape[1]):
+        action = ladder.action[d]
+        record.action[row, d] = action
+        record.rise[row, d] = (ladder.value[d] - ladder.value[0]) / STRAIGHT
+        record.work[row, d] = ladder.work[d]
+        if distance.size > 0:
+            detour = terrain.cost[action] + distance[s + terrain.offset[action]] - distance[s]
+            record.regret[row, d] = detour / STRAIGHT

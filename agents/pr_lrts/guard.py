@@ -1,0 +1,45 @@
+"""What keeps PR LRTS from going in circles, and from trusting regions where the map has changed; see ``algorithm``."""
+
+import numpy as np
+
+from agents.pr_lrts.corridor import lead_along
+from agents.pr_lrts.memory import CHOOSING, ON_CELLS
+from rt_gym.cost import INF
+from rt_gym.grid import fill_h0
+from rt_gym.jit import kernel
+
+
+@kernel(inline=True)
+def notice_circles(memory, a, change):
+    """Take note of a plan in a region: without any change since the last one there, the agent goes in circles."""
+    state = memory.state[0]
+    if change > 0:
+        state.changes += 1
+        state.circling = 0
+    elif memory.planned[a] == state.changes:
+        state.circling = 1
+    memory.planned[a] = state.changes
+
+
+@kernel
+def give_way(memory):
+    """After a corridor without a way: try the first step alone, else close it; False if there is nothing to try."""
+    state = memory.state[0]
+    if state.length == 0:
+        return False
+    if state.length > 1:
+        lead_along(memory, np.int64(1))
+        return True
+    memory.graph.prices[state.edge] = INF
+    state.closed_edges += 1
+    state.changes += 1
+    state.doing = CHOOSING
+    return True
+
+
+@kernel
+def go_on_among_cells(terrain, memory, t):
+    """Go on as LRTA* on the cells."""
+    if memory.cell_values[t] != 0:
+        fill_h0(terrain, t, memory.cell_values)
+    memory.state[0].doing = ON_CELLS
