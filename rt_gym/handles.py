@@ -24,9 +24,10 @@ from llvmlite import ir
 from numba import config, typeof, types
 from numba.core import cgutils
 from numba.core.datamodel import default_manager
-from numba.core.options import DefaultOptions
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
+
+from rt_gym.kernel_cache import DefaultOptions
 
 _ARRAY = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
 # Kernels that count references would count those of memory that is not theirs.

@@ -17,6 +17,7 @@ from rt_gym.search.space import make_space
 from rt_gym.search.values import (
     EMPTY,
     FRESH,
+    TABLE,
     GoalValues,
     Learned,
     enlarged,
@@ -45,7 +46,7 @@ def fresh(places: int = 1024) -> Learned:
     """Return a fresh table in arrays that are full of rubbish."""
     cells, old_cells = np.full(places, 77, np.int32), np.full(places, 78, np.int32)
     values, old_values = np.full(places, -5), np.full(places, -6)
-    learned = Learned(cells, values, old_cells, old_values, np.full(2, -1))
+    learned = Learned(cells, values, old_cells, old_values, np.full(1, -1, TABLE))
     forget_values(learned)
     return learned
 
@@ -115,7 +116,7 @@ def test_the_table_holds_what_a_dict_and_a_dense_array_hold(raises: list[tuple[i
 def test_a_fresh_table_is_the_heuristic_and_small() -> None:
     learned = fresh()
     assert contents(learned) == {}
-    assert learned.state.tolist() == [FRESH, 0]
+    assert learned.state.tolist() == [(FRESH, 0)]
     assert (every_value(learned) == heuristic(FIELD, GOAL)).all()
 
 
@@ -124,7 +125,7 @@ def test_a_table_made_fresh_again_has_forgotten_everything() -> None:
     for cell in INSIDE:
         raise_by(trip, learned, cell, 2)
     forget_values(learned)
-    assert learned.state.tolist() == [FRESH, 0]
+    assert learned.state.tolist() == [(FRESH, 0)]
     assert (every_value(learned) == heuristic(FIELD, GOAL)).all()
     raise_by(trip, learned, INSIDE[5], 1)
     assert contents(learned) == {INSIDE[5]: heuristic(FIELD, GOAL)[INSIDE[5]] + STRAIGHT}
@@ -155,7 +156,7 @@ def test_a_table_without_room_to_grow_goes_on_while_a_place_is_empty() -> None:
     learned, trip = fresh(places=2 * FRESH), make_trip(0)
     for cell in INSIDE[: 2 * FRESH - 1]:
         raise_by(trip, learned, cell, 1)
-    assert learned.state.tolist() == [2 * FRESH, 2 * FRESH - 1]
+    assert learned.state.tolist() == [(2 * FRESH, 2 * FRESH - 1)]
     raised = np.zeros(TERRAIN.mask.size, bool)
     raised[INSIDE[: 2 * FRESH - 1]] = True
     assert (every_value(learned) == heuristic(FIELD, GOAL) + raised * STRAIGHT).all()
