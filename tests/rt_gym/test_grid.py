@@ -15,7 +15,7 @@ from reference import plain_grid
 from reference.plain_oracle import grids, random_grid, scatter
 from rt_gym import DIRECTIONS, Grid, InputError
 from rt_gym.cost import DIAGONAL, SQRT2, STRAIGHT
-from rt_gym.grid import MAX_CELLS, METRIC, OPPOSITE, STEPS, fill_h0, gap, h0, set_free
+from rt_gym.terrain import MAX_CELLS, METRIC, OPPOSITE, STEPS, fill_h0, gap, h0, set_free
 
 COMPASS = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}
 

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from rt_gym import grid, jit, kernel_cache
+from rt_gym import jit, kernel_cache, terrain
 
 jit_is_on = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -323,8 +323,8 @@ def test_with_the_compiler_off_kernels_are_plain_functions(fresh: Tree) -> None:
 
 @jit_is_on
 def test_the_kernels_of_this_package_are_cached_under_our_stamp() -> None:
-    assert isinstance(grid.exits._cache, kernel_cache.KernelCache)
-    assert grid.exits.stats.cache_path is not None
+    assert isinstance(terrain.exits._cache, kernel_cache.KernelCache)
+    assert terrain.exits.stats.cache_path is not None
 
 
 @jit_is_on

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from reference.plain_oracle import problems, random_problem
 from rt_gym import Grid
 from rt_gym.cost import STRAIGHT
-from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import CLIMBED, begin_climb, climb, make_ladder
 from rt_gym.search.lookahead import general_lrta
@@ -22,16 +21,16 @@ from rt_gym.search.values import (
     Learned,
     enlarged,
     forget_values,
-    hashed_value,
     is_full,
     learned_towards,
     make_goal_values,
     place_of,
-    raise_hashed,
+    raise_entered,
     raise_value,
     value_at,
     values_at,
 )
+from rt_gym.terrain import fill_h0
 from rt_gym.trip import Trip, make_trip
 
 pytestmark = pytest.mark.plain
@@ -67,7 +66,7 @@ def contents(learned: Learned) -> dict[int, int]:
 
 def raise_by(trip: Trip, learned: Learned, cell: int, steps: int) -> None:
     """Raise a value to so many steps above the heuristic."""
-    raise_hashed(trip, learned, TERRAIN, cell, GOAL, heuristic(FIELD, GOAL)[cell] + steps * STRAIGHT)
+    raise_entered(trip, learned, TERRAIN, cell, GOAL, heuristic(FIELD, GOAL)[cell] + steps * STRAIGHT)
 
 
 @kernel
@@ -79,6 +78,11 @@ def read_all(h, terrain, t, out):
 @kernel
 def read_at_once(h, terrain, cells, t, out):
     values_at(h, terrain, cells, 0, cells.size, t, out)
+
+
+@kernel
+def read_in_kernel(h, terrain, cell, t):
+    return value_at(h, terrain, cell, t)
 
 
 @kernel
@@ -106,7 +110,7 @@ def test_the_table_holds_what_a_dict_and_a_dense_array_hold(raises: list[tuple[i
         raise_in_kernel(trips[1], dense, TERRAIN, cell, GOAL, value)
         if value > plain.get(cell, int(first[cell])):
             plain[cell] = value
-        assert hashed_value(learned, TERRAIN, cell, GOAL) == dense[cell] == plain.get(cell, first[cell])
+        assert read_in_kernel(learned, TERRAIN, cell, GOAL) == dense[cell] == plain.get(cell, first[cell])
     assert contents(learned) == plain
     assert (every_value(learned) == dense).all()
     assert (every_value(dense) == dense).all()

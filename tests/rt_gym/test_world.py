@@ -13,7 +13,7 @@ from reference import plain_grid
 from reference.plain_oracle import distances, problems
 from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, Problem, World
 from rt_gym.cost import SQRT2
-from rt_gym.grid import STEPS
+from rt_gym.terrain import STEPS
 from rt_gym.world import Truth
 
 pytestmark = pytest.mark.plain
