@@ -117,7 +117,8 @@ def _remake(parts: dict[str, Any]) -> Any:
 
 @cache
 def _parts_type(names: tuple[str, ...]) -> Any:
-    kind: Any = namedtuple("Parts", names)
+    make: Any = namedtuple  # a name that is known only now is more than the type checker takes
+    kind = make("Parts", names)
     kind.__reduce__ = lambda self: (_remake, (self._asdict(),))  # pickling would look for the class by its name
     return kind
 

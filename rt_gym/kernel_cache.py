@@ -29,7 +29,7 @@ from numba import config
 
 try:
     from numba.core.caching import FunctionCache, IndexDataCacheFile
-    from numba.core.options import DefaultOptions
+    from numba.core.options import DefaultOptions as DefaultOptions
     from numba.core.serialize import dumps
 except ImportError:  # an object is no cache and knows no option: making the one fails and is caught, asking is harmless
     FunctionCache = IndexDataCacheFile = DefaultOptions = object
