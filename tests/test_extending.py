@@ -25,16 +25,17 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 ID = "RTStride-v0"
 COUNT, STEPS = 6, 60
 DOOR = [(3, (5, 5), False)]
+HALL = rt_gym.Grid(np.ones((3, 7)), name="hall")
 FOUR = rt_gym.load_map("open-16").replace(connectivity=4, name="four")
 CASES: dict[str, dict[str, Any]] = {
     "known": {},
-    "several maps": {"map": ["rooms-64", "open-16"], "reach": 7},
+    "several maps": {"map": [HALL, "open-16"], "reach": 7},
     "four neighbours": {"map": FOUR},
     "rewards": {"reward": "normalised", "shaping": 0.9, "price": 0.5},
     "named parts": {"observation": "dict"},
 }
 
-pytestmark = [pytest.mark.plain, pytest.mark.filterwarnings("error")]
+pytestmark = pytest.mark.filterwarnings("error", "ignore:overflow encountered:RuntimeWarning")  # plain Python says so
 
 
 def files() -> dict[str, str]:
@@ -45,13 +46,13 @@ def files() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Write the files into a folder, run the page's example there, and leave no trace of it."""
+    """Write the files into a folder from where they can be imported, register the id, and clean up after the tests."""
     folder = tmp_path_factory.mktemp("extending")
     for name, source in files().items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(source, "utf-8")
     sys.path.insert(0, str(folder))
-    runpy.run_path(str(folder / "play.py"))  # it registers the id
+    gym.register(ID, entry_point="stride.env:RTStrideEnv", vector_entry_point="stride.env:RTStrideVectorEnv")
     yield folder
     sys.path.remove(str(folder))
     del gym.registry[ID]
@@ -82,6 +83,13 @@ def test_the_page_shows_three_files_and_how_to_use_them() -> None:
     assert list(files()) == ["stride/episode.py", "stride/batch.py", "stride/env.py", "play.py"]
 
 
+def test_the_example_runs_and_registers_the_id(folder: Path) -> None:
+    before = gym.registry.pop(ID)
+    names = runpy.run_path(str(folder / "play.py"))
+    assert gym.registry[ID] == before
+    assert names["observations"].shape == (256, 14)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_checker_of_gymnasium_has_nothing_to_say(folder: Path, case: str) -> None:
     check_env(gym.make(ID, **given(case)).unwrapped)
@@ -103,8 +111,9 @@ def test_strides_that_the_mask_allows_end_at_the_goal(folder: Path, more: dict[s
         assert total == pytest.approx(-float(trip.tally[0].straights + trip.tally[0].diagonals * 2**0.5))
 
 
+@pytest.mark.plain
 def test_a_stride_takes_as_many_moves_as_it_says_and_ends_with_a_bump(folder: Path) -> None:
-    env = gym.make(ID, map=rt_gym.Grid(np.ones((3, 7))), pool=1, reach=5)
+    env = gym.make(ID, map=HALL, pool=1, reach=5)
     env.reset(options={"start": (0, 0), "goal": (6, 2)})
     _, reward, *_, info = env.step(8 * 3)  # four cells to the east
     assert (rt_gym.view(env).position, rt_gym.view(env).moves, reward) == ((4, 0), 4, -4.0)
@@ -115,6 +124,7 @@ def test_a_stride_takes_as_many_moves_as_it_says_and_ends_with_a_bump(folder: Pa
     assert (terminated, reward) == (True, -2.0)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("case", CASES)
