@@ -95,6 +95,17 @@ def test_the_checker_of_gymnasium_has_nothing_to_say(folder: Path, case: str) ->
     check_env(gym.make(ID, **given(case)).unwrapped)
 
 
+def test_stable_baselines_takes_it_single_and_batched(folder: Path) -> None:
+    checker = pytest.importorskip("stable_baselines3.common.env_checker", reason="needs the extra rl")
+    from rt_gym.envs.sb3 import SB3VecEnv
+
+    checker.check_env(gym.make(ID, **given("known")).unwrapped)
+    options = {"vectorization_mode": "vector_entry_point", "autoreset_mode": AutoresetMode.SAME_STEP}
+    adapted = SB3VecEnv(gym.make_vec(ID, num_envs=COUNT, **options, **given("known")))
+    assert adapted.reset().shape == (COUNT, 14)
+    assert adapted.step(np.zeros(COUNT, np.int64))[0].shape == (COUNT, 14)
+
+
 @pytest.mark.parametrize("more", [{}, {"vision": 1}, {"changes": DOOR}], ids=["known", "fog", "changes"])
 def test_strides_that_the_mask_allows_end_at_the_goal(folder: Path, more: dict[str, Any]) -> None:
     env = gym.make(ID, map="open-16", pool=20, **more)
