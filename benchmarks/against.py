@@ -36,6 +36,7 @@ from rt_gym.maps.generate import generate
 Call = Callable[[], Any]
 PROCESSES = 5  # of each checkout
 SECONDS = 0.2  # of a turn: calls are repeated or left out until they take about as long
+DOUBT = 0.02  # where the sides differ by more, they have up to three times as many turns
 PARTS = 10  # calls into which steps and resets are divided
 STEPS, BATCHED_STEPS, RESETS = 20_000, 200_000, 500  # those of a batch over all its episodes
 MOVES, MAX_MOVES = 2_000, 20_000  # asked for one by one, and of a run
@@ -45,7 +46,6 @@ ENVS = ("RTPath-v0", "RTPathFog-v0", "RTDepth-v0", "RTDeepen-v0", "RTDepthGoal-v
 BATCHES = (*((name, count) for name in ENVS[:2] for count in (1024, 64)), ("RTDeepen-v0", 256), ("RTThink-v0", 64))
 TERRAIN, WIDE = "terrain-512", "1000 x 1000"
 LRTA = 'import agents, rt_gym; agents.run("lrta", rt_gym.sample_problems(rt_gym.load_map("rooms-64"), 1)[0])'
-# Both are given a folder at the end; the first has no use for it.
 COLD = {"lrta, first run": ("-c", LRTA), "rt-gym demo, compiling": ("-m", "training.cli", "demo", "--out")}
 
 
@@ -113,9 +113,8 @@ def acts(agent_id: str, **settings: Any) -> list[Call]:
 
 
 def act(agent: Any, problem: Problem) -> None:
-    world = None
-    for _ in range(MOVES):
-        if world is None or world.done:
+    for move in range(MOVES):
+        if move == 0 or world.done:
             world = World(problem)
             agent.reset(world.view, 0)
         world.step(agent.act())
@@ -125,8 +124,7 @@ def tasks() -> dict[str, partial[list[Call]]]:
     """Return what makes the calls of each task. The table of a task has its docstring for a title."""
     return {
         **{f"{name}, a step": partial(steps, name) for name in ENVS if name not in ("RTDepth-v0", "RTDeepen-v0")},
-        "RTDepth-v0, a step at depth 1": partial(steps, "RTDepth-v0", [0] * STEPS),
-        "RTDepth-v0, a step at depth 5": partial(steps, "RTDepth-v0", [4] * STEPS),
+        **{f"RTDepth-v0, a step at depth {d}": partial(steps, "RTDepth-v0", [d - 1] * STEPS) for d in (1, 5)},
         "RTDeepen-v0, a step, 5 layers": partial(steps, "RTDeepen-v0", [1, 1, 1, 1, 0] * (STEPS // 5)),
         **{f"{name}, a reset": partial(resets, name) for name in ENVS},
         **{f"{name}, {count} episodes": partial(batch, name, count) for name, count in BATCHES},
@@ -193,16 +191,19 @@ class Checkout:
         return json.loads(worker.stdout.readline() or sys.exit(f"a process of {self.folder} has ended"))
 
 
-def contest(repeats: int, *sides: tuple[Checkout, str]) -> list[float]:
+def contest(repeats: int, *sides: tuple[Checkout, str]) -> tuple[float, float]:
     """Return the mean seconds of a call on both sides, after two warm-ups; the first tells how many calls to make."""
     warm, _ = ([side.ask(turn, name) for turn in range(2 * PROCESSES)][-1] for side, name in sides)
-    count = max(1, round(len(warm) * SECONDS / sum(warm)))
-    rounds = [[side.ask(turn, name, count) for side, name in sides] for turn in range(repeats)]
-    return [fmean(map(min, zip(*turns, strict=True))) for turns in zip(*rounds, strict=True)]
+    count, rounds = max(1, round(len(warm) * SECONDS / sum(warm))), []
+    while not rounds or (abs(theirs / ours - 1) > DOUBT and len(rounds) < 3 * repeats):
+        turns = range(len(rounds), len(rounds) + repeats)
+        rounds += [[side.ask(turn, name, count) for side, name in sides] for turn in turns]
+        theirs, ours = (fmean(map(min, zip(*answers, strict=True))) for answers in zip(*rounds, strict=True))
+    return theirs, ours
 
 
 def cold(arguments: tuple[str, ...], checkout: Path) -> float:
-    """Return the wall-clock seconds of a fresh process that has to compile everything."""
+    """Return the wall-clock seconds of a fresh process that compiles everything, and may write into a folder."""
     with tempfile.TemporaryDirectory() as folder:
         command, environment = [sys.executable, *arguments, folder], os.environ | {"NUMBA_CACHE_DIR": folder}
         return wall_seconds(partial(run, command, env=environment, cwd=checkout, stdout=DEVNULL, check=True))

@@ -128,6 +128,12 @@ def make_own_maps(count: int, grids: list[Grid], hidden: bool) -> OwnMaps:
     )
 
 
+def known_truth() -> Truth:
+    """Return the truth about maps that are known and do not change: nothing happens to them."""
+    none = np.empty(0, np.uint8)
+    return Truth(none, np.empty(0, np.int64), np.empty(0, np.int32), none, np.zeros(1, SCHEDULE))
+
+
 def make_results(count: int, size: int, last: bool) -> Results:
     """Return fresh arrays for what a step of ``count`` episodes returns; an observation is ``size`` long."""
     return Results(

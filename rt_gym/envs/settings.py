@@ -135,7 +135,7 @@ def _range(optimal: Any) -> tuple[float, float]:
     return low, high
 
 
-def describe(env: type[Any], settings: type[Settings]) -> None:
+def describe(env: type[Any], settings: type[Settings], refused: Sequence[str] = ()) -> None:
     """Complete the signature and the docstring of an environment by the arguments of its settings.
 
     An environment hands most of its keywords on to its settings, which may hand some on to theirs; people who ask for
@@ -148,8 +148,10 @@ def describe(env: type[Any], settings: type[Settings]) -> None:
         for name, parameter in signature(vars(owner)["__init__"]).parameters.items()
         if name != "self" and parameter.kind is not Parameter.VAR_KEYWORD
     }
+    for name in refused:
+        del parameters[name]
     env.__signature__ = Signature(list(parameters.values()))
-    lines = [line for owner in owners for line in _arguments(owner)]
+    lines = [line for owner in owners for line in _arguments(owner) if line.split(":")[0].strip() not in refused]
     env.__doc__ = "\n".join([cleandoc(env.__doc__ or ""), "", "## Arguments", *lines])
 
 

@@ -194,10 +194,10 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         if flags & OVERRAN and self.budget.on_overrun == "raise":
             excess = f"took more than {self._seconds} seconds" if late else self._world.excess
             raise BudgetExceeded(f"move {self.view.moves + 1} {excess}")
-        terminated, truncated = flags & TERMINATED != 0, flags & TRUNCATED != 0
+        terminated, truncated = bool(flags & TERMINATED), bool(flags & TRUNCATED)
         self._over = terminated or truncated
-        info["overrun"] = flags & OVERRAN != 0
-        info["no_path"] = flags & LOST != 0
+        info["overrun"] = bool(flags & OVERRAN)
+        info["no_path"] = bool(flags & LOST)
         if self.render_mode == "human":
             self.render()
         if self._seconds is not None:

@@ -26,9 +26,6 @@ _MODES = {
 }
 
 
-_DEFAULT: Any = "1000, or none where nothing is metered"
-
-
 class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
     """Batched episodes for policies.
 
@@ -38,8 +35,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         render_mode: must be None; there is no picture of a thousand episodes.
         max_episode_steps: another name for ``max_moves``, which Gymnasium uses.
         threads: how many processor cores a step may use.
-        budget: the limit per move, a number of expansions or a Budget; None counts without a limit. Left out where
-            nothing is metered.
+        budget: the limit per move, a number of expansions or a Budget; None counts without a limit.
 
     All other arguments are those of ``settings_type``.
     """
@@ -47,13 +43,13 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
     settings_type: ClassVar[type[Any]]
     counts_moves: ClassVar[bool] = True  # whether a step is a move
-    metered: ClassVar[bool] = True  # whether anything is expanded
+    refused: ClassVar[tuple[str, ...]] = ()  # arguments that would be of no use
     _episodes: Any  # whatever else they are, they have ``random`` and ``over``
     _handles: list[Any]  # what the kernels of a step work on, one per thread
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        describe(cls, cls.settings_type)
+        describe(cls, cls.settings_type, cls.refused)
 
     def __init__(
         self,
@@ -62,7 +58,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
         threads: int = 1,
-        budget: Budget | int | None = _DEFAULT,
+        budget: Budget | int | None = 1000,
         **settings: Any,
     ) -> None:
         if render_mode is not None:
@@ -165,10 +161,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             other.result()
 
     def _checked_budget(self, budget: Budget | int | None) -> Budget:
-        given = budget is not _DEFAULT
-        budget = Budget.of(budget if given else 1000)
-        if given and not self.metered:
-            raise InputError("budget must be left out: nothing is metered in a batch of this environment")
+        budget = Budget.of(budget)
         if budget.on_overrun == "raise" or budget.seconds is not None:
             raise InputError(
                 'budget of a batch may not have on_overrun="raise" or seconds: one episode cannot stop all'

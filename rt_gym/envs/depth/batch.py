@@ -9,7 +9,7 @@ Thousands of episodes that stand anywhere find little of what they need in the c
 frontier waits for one line after the other. So what the next episode's search will read is asked for beforehand.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from rt_gym.jit import kernel, merge, row
 from rt_gym.search.space import forget
 from rt_gym.search.values import entry_of, first_place
 from rt_gym.trip import Trip, make_trip, restart_trip
-from rt_gym.world import SCHEDULE, Truth
+from rt_gym.world import Truth
 
 
 class DepthEpisodes(NamedTuple):
@@ -90,12 +90,6 @@ def make_depth_episodes(count: int, control: Control | Deepening) -> DepthEpisod
         trip=make_trip(1, rows=(count,)),
         control=control,
     )
-
-
-def known_truth() -> Truth:
-    """Return the truth about maps that are known and do not change: nothing happens to them."""
-    none: Any = np.empty(0, np.uint8)
-    return Truth(none, np.empty(0, np.int64), np.empty(0, np.int32), none, np.zeros(1, SCHEDULE))
 
 
 @kernel(inline=True)

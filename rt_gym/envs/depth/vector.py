@@ -5,10 +5,9 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results, concatenate_maps, tabulate_problems
+from rt_gym.envs.batch import Results, concatenate_maps, known_truth, tabulate_problems
 from rt_gym.envs.depth.batch import (
     DepthBatch,
-    known_truth,
     make_depth_episodes,
     make_step_info,
     start_all_decisions,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import to_floats
-from rt_gym.envs.batch import OwnMaps, Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.batch import OwnMaps, Results, concatenate_maps, known_truth, make_own_maps, tabulate_problems
 from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import LOST, OVERRAN
@@ -28,7 +28,7 @@ from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
 from rt_gym.handles import handle
 from rt_gym.search.space import OPEN
 from rt_gym.terrain import MAX_CELLS, fill_h0
-from rt_gym.world import World, make_truth
+from rt_gym.world import World
 
 # The action mask for every combination of the bits of possible actions.
 MASKS = (np.arange(4)[:, None] >> np.array([ACT, THINK]) & 1).astype(np.int8)
@@ -152,7 +152,7 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
         batch = ThinkBatch(
             maps=concatenate_maps(settings.grids),
             problems=tabulate_problems(settings),
-            truth=make_truth(settings.pool[0]),
+            truth=known_truth(),
             episodes=self._episodes,
             thread=self._threads[0],
             meter=self.budget.meter(),
