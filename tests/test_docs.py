@@ -108,7 +108,7 @@ class TestEnvironmentsPage:
         taken = defaults(RTPathVectorEnv)
         shared = defaults(PathSettings) | defaults(Settings)
         wanted = {name: default for name, default in taken.items() if name not in shared}
-        del wanted["render_mode"], wanted["budget"]
+        del wanted["render_mode"]
         assert {name: default for name, default in table.items() if name in taken} == wanted
         assert shared.items() <= taken.items()
         refused = defaults(RTPathEnv).keys() - shared.keys()
