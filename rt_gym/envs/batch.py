@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.step import TERMINATED, TRUNCATED
-from rt_gym.grid import Grid, Terrain
+from rt_gym.grid import Grid
 from rt_gym.jit import absent, kernel, merge, row
 from rt_gym.search.space import draw
+from rt_gym.terrain import Terrain
 from rt_gym.world import SCHEDULE, Truth, sight
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
