@@ -37,12 +37,12 @@ from numpy.typing import NDArray
 
 from agents.base import Learner
 from rt_gym.cost import INF
-from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, raise_h
 from rt_gym.search.space import NONE, Space, draw
+from rt_gym.terrain import fill_h0
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.world import View
+from rt_gym.view import View
 
 
 class DAMemory(NamedTuple):
