@@ -14,7 +14,7 @@ Readings:
 
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class WeightedAStar(Searcher):
 
     plan = staticmethod(plan)
     pooled = True
-    memory_type = AStarMemory
+    memory_type: ClassVar[Any] = AStarMemory
     state_type = PROGRESS
 
     def __init__(self, weight: float = 1.5, tie: str = "first") -> None:
@@ -73,13 +73,8 @@ class WeightedAStar(Searcher):
             raise InputError(f"weight must be a number from 1 to 1000, not {quoted(weight)}")
         self.weight = Fraction(float(weight)).limit_denominator(1000)
 
-    @classmethod
-    def fit(cls, limit: int, count: str) -> dict[str, Any]:
-        """Return nothing: no parameter bounds the search, which waits for the meter instead."""
-        return {}
-
     @property
-    def bound(self) -> None:
+    def bound(self) -> int | None:
         """There is none: the first move pays for the whole search."""
         return None
 

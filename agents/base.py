@@ -59,16 +59,21 @@ class KernelAgent:
     Attributes:
         plan: the algorithm, of the class, or of an instance whose settings choose it.
         memory: the NamedTuple that it works on; see ``make_memory``.
-        forgets: whether what was learned is lost with the trial.
+        forgets: whether what was learned is lost with the trial. Its values may then overestimate.
         pooled: whether agents that ran by their id are used again. That takes settings which are values: what is read
             from a file, or prepared beforehand and timed, is another matter in the next run.
-        converges: whether its paper promises that repeated trials end with a shortest path.
+        converges: whether its paper promises that repeated trials end with a shortest path, which takes values that
+            never overestimate.
+        restless: whether it moves although the plan is not ready, rather than stand still.
+        backward: whether its search begins at the goal.
     """
 
     plan: Any
     forgets: ClassVar[bool] = False
     converges: ClassVar[bool] = True
     pooled: ClassVar[bool] = False
+    restless: ClassVar[bool] = False
+    backward: ClassVar[bool] = False
 
     def __init__(self, tie: str = "first") -> None:
         if tie not in ("first", "random"):
@@ -78,6 +83,24 @@ class KernelAgent:
         self._made_for: tuple[int, int, str] | None = None
         self._parts: tuple[Any, ...] = ()
         self._handle: Any = None
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return the largest settings whose bound fits into a limit of ``count``, "expansions" or "scans".
+
+        None by default: no parameter bounds the search, which waits for the meter instead.
+        """
+        return {}
+
+    @property
+    def bound(self) -> int | None:
+        """The most expansions that a move can take, None where the settings do not say."""
+        return None
+
+    @property
+    def by_waypoints(self) -> bool:
+        """Whether it heads for subgoals or regions that may lie off every shortest path, even on open ground."""
+        return False
 
     @property
     def run_kernel(self) -> Any:

@@ -22,7 +22,7 @@ Readings and deviations:
 - The guard, blocked and unreachable subgoals are those of ``pdb-lrta``. A classifier's subgoals change with the agent's
   visits, so the guard counts the visits to a place on the way to whatever subgoal.
 
-The same in plain Python: tests/reference/plain_general.py
+The same in plain Python: tests/reference/plain_general_lrta.py
 """
 
 from functools import cache
@@ -195,10 +195,15 @@ class GeneralLRTA(Guided):
         return {"cap": depth, "d_max": min(depth, MAX_DEPTH)}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         depth = self.cap if self.depth == "pdb" else self.depth
         return (2 * depth - 1) ** 2 if isinstance(depth, int) else self.chooser.bound
+
+    @property
+    def by_waypoints(self) -> bool:
+        """Whether it heads for subgoals or regions that may lie off every shortest path, even on open ground."""
+        return self.goal == "classifier" or (self.goal == "pdb" and self.mode == "I")
 
     @property
     def space(self) -> Space:

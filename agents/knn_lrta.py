@@ -22,7 +22,7 @@ Readings:
 - Without a database the agent builds one of the map as it is believed at reset, if that takes less than a minute. In
   fog this is open ground, where records are of no use.
 
-The same in plain Python: tests/reference/plain_knn.py
+The same in plain Python: tests/reference/plain_knn_lrta.py
 """
 
 import time
@@ -176,7 +176,7 @@ class KNNLRTA(GoalSeeker):
         return {"cutoff": min(knn.CUTOFF, max(1, room))}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return 1
 

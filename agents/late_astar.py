@@ -13,7 +13,7 @@ Readings:
   stands.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,8 @@ class LateAStar(Searcher):
 
     plan = staticmethod(plan)
     pooled = True
-    memory_type = LateMemory
+    restless = True
+    memory_type: ClassVar[Any] = LateMemory
     state_type = PROGRESS
 
     def __init__(self, R: int = 100, r: float = 0.9, tie: str = "first") -> None:
@@ -110,7 +111,7 @@ class LateAStar(Searcher):
         return {"R": min(MAX_R, max(1, limit if count == "expansions" else limit - 1))}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return self.expansions
 

@@ -84,7 +84,7 @@ class LRTA(Learner):
         return {"depth": min(MAX_DEPTH, largest_depth(limit, count))}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return (2 * self.depth - 1) ** 2
 

@@ -130,7 +130,7 @@ class LRTAK(Learner):
 
     plan = staticmethod(plan)
     pooled = True
-    memory_type = LRTAKMemory
+    memory_type: ClassVar[Any] = LRTAKMemory
     visited_only: ClassVar[bool] = False
 
     def __init__(self, k: int = 40, supports: bool = False, tie: str = "first") -> None:
@@ -143,7 +143,7 @@ class LRTAK(Learner):
         return {} if count == "expansions" else {"k": max(1, limit - 2)}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return 1
 

@@ -15,7 +15,7 @@ Readings:
   every state has been tested before it enters.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class LRTALSK(Learner):
 
     plan = staticmethod(plan)
     pooled = True
-    memory_type = LSKMemory
+    memory_type: ClassVar[Any] = LSKMemory
 
     def __init__(self, k: int = 40, tie: str = "first") -> None:
         super().__init__(tie)
@@ -84,7 +84,7 @@ class LRTALSK(Learner):
         return {} if count == "expansions" else {"k": min(MAX_CELLS, max(1, limit // 13))}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return 1
 

@@ -18,7 +18,7 @@ Readings:
 - {3} Where the meter refuses an expansion the local search space is as large as it got.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,7 +175,7 @@ class LRTALSKD(Learner):
         tie: ``"first"`` or ``"random"``.
     """
 
-    memory_type = LSKDMemory
+    memory_type: ClassVar[Any] = LSKDMemory
     pooled = True
 
     def __init__(
@@ -208,7 +208,7 @@ class LRTALSKD(Learner):
         return {"k": size, "d": size}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return self.d
 

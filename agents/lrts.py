@@ -21,7 +21,7 @@ Readings:
 import math
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,7 +172,7 @@ class LRTS(LRTA):
     """
 
     plan = staticmethod(plan)
-    memory_type = LRTSMemory
+    memory_type: ClassVar[Any] = LRTSMemory
 
     def __init__(self, depth: int = 1, gamma: float = 1.0, quota: float | None = None, tie: str = "first") -> None:
         super().__init__(depth, tie)

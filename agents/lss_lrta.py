@@ -15,7 +15,7 @@ Readings:
 - A state takes two to three times as long as in RTAA*: it passes two priority queues instead of one.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class LSSLRTA(Learner):
 
     plan = staticmethod(plan)
     pooled = True
-    memory_type = LSSMemory
+    memory_type: ClassVar[Any] = LSSMemory
 
     def __init__(self, lookahead: int = 50, commit: str = "all", tie: str = "first") -> None:
         super().__init__(tie)
@@ -81,7 +81,7 @@ class LSSLRTA(Learner):
         return {"lookahead": min(MAX_CELLS, limit if count == "expansions" else max(1, (limit - 3) // 7))}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return self.lookahead
 

@@ -18,7 +18,7 @@ Readings:
   states enter two heaps, one to find the first and one to drop the last.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,7 @@ class PLRTA(Learner):
 
     plan = staticmethod(plan)
     pooled = True
-    memory_type = PLRTAMemory
+    memory_type: ClassVar[Any] = PLRTAMemory
 
     def __init__(self, queue: int = 40, tie: str = "first") -> None:
         super().__init__(tie)
@@ -151,7 +151,7 @@ class PLRTA(Learner):
         return {"queue": min(MAX_CELLS, max(0, limit - (1 if count == "expansions" else 2)))}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return 1 + self.queue
 

@@ -14,7 +14,7 @@ Deviations and readings:
   be reached is given up: all of the component has then been expanded, and the move is that of a lookahead of one
   towards the goal, which reads the nearest of those states again. Wherever there is no entry, the cap is the depth.
 
-The same in plain Python: tests/reference/plain_pdb.py
+The same in plain Python: tests/reference/plain_pdb_lrta.py
 """
 
 from typing import Any, NamedTuple
@@ -116,9 +116,14 @@ class PDBLRTA(Guided):
         return {"cap": cls.deepest(limit, count)}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return (2 * self.cap - 1) ** 2
+
+    @property
+    def by_waypoints(self) -> bool:
+        """Whether it heads for subgoals or regions that may lie off every shortest path, even on open ground."""
+        return self.mode == "I"
 
     def make_memory(self, view: View) -> PDBMemory:
         """Return room for maps of this size; the knowledge of the map is put in by ``clear_memory``."""

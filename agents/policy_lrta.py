@@ -9,7 +9,7 @@ Deviations and readings:
 - It may also be asked after every layer whether to act, after the first one for the first time: that layer is opened
   in any case.
 
-The same in plain Python: tests/reference/plain_network.py
+The same in plain Python: tests/reference/plain_policy_lrta.py
 """
 
 from typing import NamedTuple

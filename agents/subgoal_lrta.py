@@ -21,7 +21,7 @@ Ours:
   the agent heads for the goal alone until the trial ends: it is LRTA* then, and arrives where LRTA* does. So it does
   when LSS-LRTA* has seen all there is and the subgoal was not there. ``guarded`` counts all of these.
 
-The same in plain Python: tests/reference/plain_subgoals.py
+The same in plain Python: tests/reference/plain_subgoal_lrta.py
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -236,7 +236,7 @@ class SubgoalLRTA(GoalSeeker):
         return {}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return self.lookahead if self.step == "lss-lrta" else 1
 

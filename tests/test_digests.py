@@ -15,8 +15,8 @@ DIGESTS = json.loads(runs.FILE.read_text())
 CASES = list(runs.cases())
 
 
-def test_every_id_has_a_digest() -> None:
-    assert {agent_id for agent_id, _ in runs.AGENTS.values()} == set(agents.ids())
+def test_every_id_of_that_time_has_a_digest() -> None:
+    assert {agent_id for agent_id, _ in runs.AGENTS.values()} <= set(agents.ids())  # a later one has no past to keep
     assert set(runs.ENVS) == set(rt_gym.envs.ids())
     assert {name for name, _, _ in CASES} == set(DIGESTS)
 

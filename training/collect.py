@@ -229,7 +229,7 @@ def collect(
 
 
 def _jobs(courses: Iterable[Course], logging: Logging, policy: Policy | None) -> Iterable[Job]:
-    first, stamp = 0, source_stamp("classifier-lrta")
+    first, stamp = 0, source_stamp("classifier-lrta") + source_stamp("oracle-lrta")  # who drives, and who labels
     for course in courses:
         for begin in range(0, len(course.tasks), _PER_JOB):
             tasks = course.tasks[begin : begin + _PER_JOB]

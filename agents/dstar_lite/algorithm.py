@@ -21,7 +21,7 @@ Deviations and readings:
   half the way to where k_m would overflow.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,6 +236,7 @@ class DStarLite(KernelAgent):
 
     plan = staticmethod(plan)
     pooled = True
+    backward = True
 
     def __init__(self, queue: str | None = None, tie: str = "first") -> None:
         super().__init__(tie)
@@ -243,13 +244,8 @@ class DStarLite(KernelAgent):
             raise InputError(f"queue must be {', '.join(QUEUES)} or None, not {quoted(queue)}")
         self.queue = queue
 
-    @classmethod
-    def fit(cls, limit: int, count: str) -> dict[str, Any]:
-        """Return nothing: no parameter bounds the search, which waits for the meter instead."""
-        return {}
-
     @property
-    def bound(self) -> None:
+    def bound(self) -> int | None:
         """There is none: a change of the map may take a search of all of it."""
         return None
 

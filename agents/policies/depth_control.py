@@ -169,7 +169,7 @@ class DepthControl(KernelAgent):
         self.history = whole("history", history, 1, 10_000)
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return (2 * self.d_max - 1) ** 2
 

@@ -168,9 +168,14 @@ class PRLRTS(LRTS):
         return {}
 
     @property
-    def bound(self) -> None:  # type: ignore[override]
+    def bound(self) -> int | None:
         """There is none: how many regions and cells are near depends on the map."""
         return None
+
+    @property
+    def by_waypoints(self) -> bool:
+        """Whether it heads for subgoals or regions that may lie off every shortest path, even on open ground."""
+        return self.level > 0
 
     @property
     def space(self) -> Space:

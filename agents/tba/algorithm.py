@@ -23,7 +23,7 @@ Deviations and readings:
 
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,7 +242,7 @@ class TBA(Searcher):
 
     plan = staticmethod(plan)
     pooled = True
-    memory_type = TBAMemory
+    memory_type: ClassVar[Any] = TBAMemory
     state_type = VARIABLES
 
     def __init__(
@@ -271,7 +271,7 @@ class TBA(Searcher):
         return {"R": min(MAX_R, max(2, limit))}
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return self.R if self.shortcut else self.expansions
 

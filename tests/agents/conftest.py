@@ -18,7 +18,9 @@ Settings = dict[str, Any]
 
 BY_LAYERS = str(Path(__file__).with_name("deepen.json"))  # a policy that is asked after every layer
 
-# With which settings an id is tested; with its defaults where nothing is said here.
+# With which settings an id is tested. No id needs a row: without one it is tested with what it chooses for SMALL
+# budgets, so that its lookahead is far below the size of the maps.
+SMALL = (4, 12)
 SETTINGS: dict[str, list[Settings]] = {
     "weighted-astar": [{"weight": 1}, {"weight": 1.5}, {"weight": 3}],
     "late-astar": [{"R": 100}, {"R": 1000, "r": 0.5}],
@@ -84,6 +86,17 @@ SETTINGS: dict[str, list[Settings]] = {
 }
 
 
+def all_settings(agent_id: str) -> list[Settings]:
+    """Return the settings that an id is tested with; its defaults if a budget chooses nothing."""
+    if agent_id in SETTINGS:
+        return SETTINGS[agent_id]
+    found: list[Settings] = []
+    for limit in SMALL:
+        fitting = agents.load(agent_id).fit(limit, "expansions")
+        found += [fitting] if fitting not in found else []
+    return found
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test with the argument ``agent_id`` for every id, and with ``settings`` beside it for every setting."""
     if "agent_id" not in metafunc.fixturenames:
@@ -91,11 +104,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "settings" not in metafunc.fixturenames:
         metafunc.parametrize("agent_id", agents.ids())
         return
-    cases = [(agent_id, settings) for agent_id in agents.ids() for settings in SETTINGS.get(agent_id, [{}])]
+    cases = [(agent_id, settings) for agent_id in agents.ids() for settings in all_settings(agent_id)]
     names = [
         " ".join([agent_id, *(f"{key}={value}" for key, value in settings.items())]) for agent_id, settings in cases
     ]
     metafunc.parametrize(("agent_id", "settings"), cases, ids=names)
+
+
+@pytest.fixture(scope="session")
+def settings_of() -> Callable[[str], list[Settings]]:
+    """The settings that an id is tested with."""
+    return all_settings
 
 
 @dataclass

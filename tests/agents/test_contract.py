@@ -1,4 +1,9 @@
-"""What holds for every agent, whatever its algorithm; ``conftest.SETTINGS`` says with which settings."""
+"""What holds for every agent, whatever its algorithm; ``conftest.all_settings`` says with which settings.
+
+What an algorithm does not promise its class says (``forgets``, ``converges``, ``restless``, ``backward`` and
+``by_waypoints`` of ``agents.base.KernelAgent``). There is no table of ids to keep here: ``CONSISTENT`` asks for more
+than the contract does.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -49,23 +54,6 @@ CONSISTENT: list[tuple[str, Settings]] = [
     ("oracle-lrta", {"d_max": 1}),
 ]
 
-# Ids whose values serve one trial only: they may overestimate, rise on open ground as well, and are then forgotten.
-FORGETFUL = {"rta"}
-
-# Ids that step to and fro while they think.
-RESTLESS = {"late-astar"}
-
-# Ids whose search begins at the goal.
-BACKWARD = {"dstar-lite"}
-
-# Settings that head for subgoals or regions even on open ground, where a shortest path need not lead past them.
-WAYPOINTS = [
-    ("pdb-lrta", "mode", "I"),
-    *(("pr-lrts", "level", level) for level in (1, 2)),
-    *(("general-lrta", "design", design) for design in (5, 11)),
-    ("general-lrta", "goal", "pdb"),
-]
-
 # Walls on the straight way and a pocket in front of them, so that every learner has to learn.
 CUP = (
     ".......",
@@ -109,7 +97,7 @@ def schedule(rng: np.random.Generator, grid: Grid, goal: tuple[int, int]) -> lis
 
 def by_waypoints(agent_id: str, settings: Settings) -> bool:
     """Whether an agent goes by subgoals that may lie off every shortest path."""
-    return any(agent_id == owner and settings.get(name) == value for owner, name, value in WAYPOINTS)
+    return bool(agents.make(agent_id, **settings).by_waypoints)
 
 
 def path_of(run: agents.Run) -> list[tuple[int, int]]:
@@ -145,7 +133,7 @@ def learner(agent_id: str, problem: Problem, settings: Settings) -> tuple[Any, W
 
 def skip_forgetful(agent_id: str) -> None:
     """Skip a test of what trials learn from each other."""
-    if agent_id in FORGETFUL:
+    if agents.load(agent_id).forgets:
         pytest.skip("its values serve one trial only")
 
 
@@ -380,7 +368,7 @@ class TestBudget:
         world, agent = World(Problem(drawn(*CUP), (2, 2), (6, 2)), 3), agents.make(agent_id, **settings)
         agent.reset(world.view)
         world.view.meter.charge(3)
-        assert (agent.act() == STAY) == (agent_id not in RESTLESS)
+        assert (agent.act() == STAY) == (not agents.load(agent_id).restless)
         assert not world.view.meter.stuck
         assert world.view.meter.expansions == 3
 
@@ -404,19 +392,20 @@ class TestLearning:
     def test_values_stay_admissible_never_fall_and_are_zero_on_the_goal(
         self, agent_id: str, settings: Settings, vision: int | None, act_out: Callable[..., Any]
     ) -> None:
+        kind = agents.load(agent_id)
         for problem in random_problems(21, 10, vision):
             agent, world = learner(agent_id, problem, settings)
             exact = exact_distances(problem.grid, problem.goal)
             last = agent.learned.copy()
             for _ in range(2):
                 for h in act_out(agent, world, 100_000).h:
-                    assert (h <= exact).all() or agent_id in FORGETFUL
+                    assert (h <= exact).all() or kind.forgets or not kind.converges
                     assert (h >= last).all()
                     assert h[world.view.goal_cell] == 0
                     last = h
                 world.begin_trial()
                 agent.begin_trial()
-                last = agent.learned.copy() if agent_id in FORGETFUL else last
+                last = agent.learned.copy() if kind.forgets else last
 
     def test_a_map_that_opens_or_closes_never_lowers_a_value(
         self, agent_id: str, settings: Settings, act_out: Callable[..., Any]
@@ -452,6 +441,8 @@ class TestLearning:
     @pytest.mark.parametrize("vision", [None, 1])
     def test_trials_converge_to_the_optimal_cost(self, agent_id: str, settings: Settings, vision: int | None) -> None:
         skip_forgetful(agent_id)
+        if not agents.load(agent_id).converges:
+            pytest.skip("no paper promises that it converges to the optimum")
         gamma, learned_something = settings.get("gamma", 1), False
         for problem in [*random_problems(24, 10, vision, max_side=8), Problem(drawn(*CUP), (2, 2), (6, 2), vision)]:
             agent, _ = learner(agent_id, problem, settings)
@@ -519,7 +510,7 @@ class TestLearning:
         agent.act()
         expanded = [tuple(position) for position in agent.layers()["expanded"].tolist()]
         assert len(expanded) == world.view.meter.expansions > 0
-        assert expanded[0] == (problem.goal if agent_id in BACKWARD else problem.start)
+        assert expanded[0] == (problem.goal if agents.load(agent_id).backward else problem.start)
         assert set(expanded) <= set(distances(problem.grid, problem.goal))
 
 

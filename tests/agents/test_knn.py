@@ -14,7 +14,7 @@ from agents.knn_lrta import PATIENCE
 from agents.knowledge import knn
 from agents.knowledge.nearest import find_nearest, make_nearest
 from reference.plain_grid import Map
-from reference.plain_knn import as_positions, climb, distance, make_record
+from reference.plain_knn_lrta import as_positions, climb, distance, make_record
 from reference.plain_oracle import random_grid, random_problem
 from reference.small_maps import HOOK, drawn
 from rt_gym import Budget, Change, Grid, InputError, Problem, World, sample_problems

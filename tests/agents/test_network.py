@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import agents
 from agents.policies.networks import ACT, DEEPEN, KIND, LAYOUT, VERSION, Network, load_network, ready_made
-from reference import plain_network
+from reference import plain_policy_lrta
 from rt_gym import InputError, Problem, World, load_map, sample_problems
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.features.decision import LAYERS, SITUATION
@@ -49,7 +49,7 @@ def act_in_env(network: Network, problem: Problem) -> tuple[list[tuple[int, int]
         problem.start == problem.goal,
     )
     while not done:
-        action = int(np.argmax(plain_network.outputs(network, observation)))
+        action = int(np.argmax(plain_policy_lrta.outputs(network, observation)))
         observation, _, terminated, truncated, info = env.step(action)
         work += int(info["expansions"])
         if info["moved"]:
@@ -75,7 +75,7 @@ class TestForward:
         scaling = {"mean": rng.normal(size=inputs), "scale": rng.uniform(0.5, 2, inputs)}
         network = random_network(decide, seed, tuple(widths), activation=activation, **scaling)
         rows = rng.normal(scale=3, size=(4, inputs)).astype(np.float32)
-        expected = [plain_network.outputs(network, row) for row in rows]
+        expected = [plain_policy_lrta.outputs(network, row) for row in rows]
         np.testing.assert_allclose(network.scores(rows), expected, rtol=1e-12, atol=1e-12)
 
     @pytest.mark.plain
@@ -105,7 +105,7 @@ class TestAgent:
         run = agents.run(agents.make("policy-lrta", policy=network), problem)
         assert [tuple(cell) for cell in run.path.tolist()] == path
         assert run.expansions == work
-        said = [plain_network.outputs(network, row) for row in rows]
+        said = [plain_policy_lrta.outputs(network, row) for row in rows]
         assert network.scores(rows).argmax(axis=1).tolist() == np.argmax(said, axis=1).tolist()
 
     @pytest.mark.parametrize("decide", ["depth", "deepen"])
@@ -120,7 +120,7 @@ class TestAgent:
             direction = agent.act()
             seen = agent.memory.seen[: observation.size]
             while decide == "deepen" and observation.tobytes() != seen.tobytes():
-                assert np.argmax(plain_network.outputs(network, observation)) == DEEPEN
+                assert np.argmax(plain_policy_lrta.outputs(network, observation)) == DEEPEN
                 observation, *_ = env.step(DEEPEN)
             assert observation.tobytes() == seen.tobytes()
             observation, *_ = env.step(int(agent.memory.scores.argmax()) if decide == "depth" else ACT)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import agents
 from agents.knowledge import guided, pdb
-from reference import plain_pdb
+from reference import plain_pdb_lrta
 from reference.plain_grid import Map
 from reference.plain_oracle import grids, random_grid, random_problem
 from reference.small_maps import drawn
@@ -47,7 +47,8 @@ class TestEntries:
     def test_every_entry_is_that_of_the_plain_reading(
         self, grid: Grid, mode: str, kind: str, level: int, cap: int
     ) -> None:
-        database, known = built(grid, mode, cap, kind, level), plain_pdb.Knowledge(Map.of(grid), mode, cap, kind, level)
+        database = built(grid, mode, cap, kind, level)
+        known = plain_pdb_lrta.Knowledge(Map.of(grid), mode, cap, kind, level)
         regions = database.abstraction
         for goal in range(regions.regions):
             for start, entry in enumerate(database.entries(goal).tolist()):
@@ -285,7 +286,7 @@ class TestAgent:
             start, goal = _far_apart(rng, grid)
             agent = agents.make("pdb-lrta", level=2, cap=5, mode="I", patience=2)
             assert agents.run(agent, Problem(grid, start, goal)).solved
-            plain = plain_pdb.run(grid, start, goal, level=2, cap=5, mode="I", patience=2)
+            plain = plain_pdb_lrta.run(grid, start, goal, level=2, cap=5, mode="I", patience=2)
             assert agent.guarded == plain.memory.fired
             fired.append(agent.guarded)
         assert max(fired) > 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import agents
 from agents.knowledge.subgoals import build_trees
-from reference import plain_grid, plain_subgoals
+from reference import plain_grid, plain_subgoal_lrta
 from reference.plain_oracle import problems, random_problem
 from reference.small_maps import HOOK, HORSESHOE, drawn
 from rt_gym import Change, Grid, InputError, Problem, World, sample_problems
@@ -51,7 +51,7 @@ class TestEqualities:
     @settings(max_examples=60)
     def test_values_towards_every_goal_are_those_of_the_plain_reading(self, problem: Any, step: str) -> None:
         grid, start, goal = problem
-        plain = plain_subgoals.run(grid, start, goal, step=step).memory
+        plain = plain_subgoal_lrta.run(grid, start, goal, step=step).memory
         agent = agents.make("subgoal-lrta", step=step)
         agents.run(agent, Problem(grid, start, goal))
         learned = 0

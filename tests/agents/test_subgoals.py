@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from agents.knowledge import subgoals
 from agents.knowledge.subgoals import Trees, build_trees, join, load_trees
-from reference import plain_subgoals
+from reference import plain_subgoal_lrta
 from reference.plain_grid import Map, h0
 from reference.plain_oracle import distances, problems
 from reference.small_maps import drawn
@@ -33,7 +33,7 @@ def same(a: Trees, b: Trees) -> bool:
 @settings(max_examples=200)
 def test_a_tree_is_that_of_the_plain_reading(problem: Any) -> None:
     grid, _, goal = problem
-    plain = plain_subgoals.grow(Map.of(grid), goal)
+    plain = plain_subgoal_lrta.grow(Map.of(grid), goal)
     trees = build_trees(grid, [goal], first="sub")
     nodes = [grid.position(cell) for cell in trees.nodes]
     assert nodes == [goal, *plain.parent]

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial
 from rt_gym.grid import Grid
 
+READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
+
 
 @dataclass
 class Ball:

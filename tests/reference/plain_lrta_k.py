@@ -11,6 +11,8 @@ from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Positi
 from reference.plain_lrta import learn
 from rt_gym.grid import Grid
 
+RAISES_AGAIN = True  # the agent may raise a value several times in one plan, noted here once
+
 
 class Agent:
     """What LRTA*(k) remembers beside h.

@@ -13,6 +13,8 @@ from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Positi
 from reference.plain_lrta import Ball, canonical_parents, cheapest, learn
 from rt_gym.grid import Grid
 
+READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
+
 
 def price(gamma: float, cost: int) -> int:
     """Return gamma times a cost, rounded down, at least 1."""

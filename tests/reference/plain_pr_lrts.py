@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from reference.plain_grid import MAX_MOVES, Change, Map, Plan, Position, Run, World, walk
-from reference.plain_knn import Values, as_grid
+from reference.plain_knn_lrta import Values, as_grid
 from reference.plain_lrta import korf_plan
 from reference.plain_lrts import price
 from rt_gym.abstraction import abstract
 from rt_gym.cost import DIAGONAL, STRAIGHT
 from rt_gym.grid import Grid
+
+READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
 
 PATIENCE = 50
 COMPASS = (0, 4, 1, 6, 2, 7, 3, 5)  # the directions E, SE, S, SW, W, NW, N, NE by their number

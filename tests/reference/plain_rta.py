@@ -13,6 +13,8 @@ from reference.plain_lrta import Ball, canonical_parents, cheapest, learn, look_
 from rt_gym.cost import INF
 from rt_gym.grid import Grid
 
+READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
+
 
 def values(ball: Ball, h: Heuristic) -> tuple[dict[Position, int], dict[Position, int], dict[Position, Position]]:
     """Return F and g of every state of the ball that can be reached, and the first step to it."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import agents
 import rt_gym
-from reference import plain_grid, plain_lrta, plain_pdb
+from reference import plain_grid, plain_lrta, plain_pdb_lrta
 from reference.plain_grid import Position, h0
 from reference.plain_oracle import distances, problems, scatter
 from rt_gym import Budget, Grid, InputError, Problem
@@ -51,7 +51,7 @@ class Told:
     def __init__(self, problem: Problem, kind: str, level: int) -> None:
         self.goal, self.states, self.pursued = problem.goal, [problem.start], problem.start
         self.map = plain_grid.Map.of(problem.grid)
-        self.knowledge = plain_pdb.Knowledge(self.map, "I", 1, kind, level)
+        self.knowledge = plain_pdb_lrta.Knowledge(self.map, "I", 1, kind, level)
         self.tables: dict[Position, Any] = {}
 
     @property

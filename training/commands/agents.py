@@ -14,7 +14,9 @@ _YEAR = re.compile(r"\b(19|20)\d\d\b")
 
 Docs = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Measure all agents on the same problems and write FOLDER/agents.md."),
+    typer.Option(
+        metavar="FOLDER", help="Measure all agents, or only ID, on the same problems and write FOLDER/agents.md."
+    ),
 ]
 
 
@@ -27,11 +29,10 @@ def agents(
     """List the agents, or tell all about one: citation, readings and parameters."""
     from agents import ids
 
-    if agent and write_docs:
-        raise typer.BadParameter(f"the page is about all agents, not only {agent}", param_hint="--write-docs")
-    entries = [describe(name) for name in (ids() if agent is None else [agent])]
+    wanted = ids() if agent is None else [agent]
+    entries = [describe(name) for name in wanted]
     if write_docs:
-        _write_docs(write_docs, entries, jobs)
+        _write_docs(write_docs, wanted, jobs)
     elif as_json:
         print_json(entries if agent is None else entries[0])
     elif agent is None:
@@ -62,15 +63,17 @@ def _source(text: str) -> str | None:
     return paragraph if _YEAR.search(paragraph) else None
 
 
-def _write_docs(folder: Path, entries: list[dict[str, Any]], jobs: int) -> None:
+def _write_docs(folder: Path, measured: list[str], jobs: int) -> None:
+    """Write the page of all agents; those that are not measured now keep the row that it has."""
+    from agents import ids
     from training.compare import Workers, run_plan
     from training.experiments.agents_page import common_plan, write_agents_page
 
     make_folder(folder)
-    plan = common_plan(entry["id"] for entry in entries)
+    plan = common_plan(measured)
     with progress("measuring", plan.runs) as advance:
         rows, timings = run_plan(plan, workers=Workers(jobs), advance=advance)
-    typer.echo(str(write_agents_page(folder, entries, rows, timings)))
+    typer.echo(str(write_agents_page(folder, [describe(name) for name in ids()], rows, timings)))
 
 
 def _docs(kind: type) -> list[str]:

@@ -1,5 +1,6 @@
 """The page of agents: what each of them is, and what it does on one set of problems that all of them share."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
@@ -18,19 +19,23 @@ _HEAD = """\
 # Agents
 
 Every agent by its id, for `agents.make`, `rt-gym compare` and all else. `rt-gym agents ID` shows its readings of the
-paper and what its parameters mean. This page is written by `rt-gym agents --write-docs docs`.
+paper and what its parameters mean. This page is written by `rt-gym agents --write-docs docs`; with an id as well, that
+agent alone is measured.
 
 bound: the most expansions for one move, with the parameters as shown."""
+_MEASURED_HEAD = "## Measured"
 _MEASURED = f"""\
-## Measured
+{_MEASURED_HEAD}
 
-All agents with the parameters above, without a budget, on the same {{problems}} problems: the first {PER_MAP} on each
+Agents with the parameters above, without a budget, on the same {{problems}} problems: the first {PER_MAP} on each
 of the {{maps}} maps of the split `{SPLIT}`, which they know. `rt-gym compare` sets agents against each other under
 equal budgets, on any maps.
 
 subopt.: cost over optimal cost. exp., scans: expansions and scans per move; mean: per problem, then over problems;
 pooled: all of them over all moves. worst move: the most expansions for one move. µs: microseconds per move, the median
 of all problems, on one core of the machine that wrote this page."""
+_NOT_MEASURED = "Not measured yet: {}."
+_ROW = re.compile(r"^\| `([^`]+)` \|.*$", re.MULTILINE)
 
 
 def common_plan(ids: Iterable[str]) -> Plan:
@@ -42,12 +47,37 @@ def common_plan(ids: Iterable[str]) -> Plan:
 def write_agents_page(
     folder: Path, entries: Sequence[dict[str, Any]], rows: Sequence[Row], timings: Sequence[Timing]
 ) -> Path:
-    """Write the page of agents, from what describes them and from their runs on the common problems."""
+    """Write the page of agents, from what describes them and from their runs on the common problems.
+
+    An agent without runs keeps the row that the page has; without one it is listed as not measured.
+    """
     places = {row.place for row in rows}
     said = _MEASURED.format(problems=len(places), maps=len({place.map for place in places}))
-    parts = [_HEAD, static_part(entries), said, markdown(_measured_table(rows, timings)).replace("*", r"\*")]
+    table = markdown(_measured_table(rows, timings)).replace("*", r"\*")
+    lines = kept_rows(folder / PAGE) | rows_by_id(table)
+    ids = [entry["id"] for entry in entries]
+    parts = [_HEAD, static_part(entries), said, _with_rows(table, [lines[name] for name in ids if name in lines])]
+    if missing := [f"`{name}`" for name in ids if name not in lines]:
+        parts.append(_NOT_MEASURED.format(", ".join(missing)))
     atomic_write(folder / PAGE, ("\n\n".join(parts) + "\n").encode())
     return folder / PAGE
+
+
+def rows_by_id(text: str) -> dict[str, str]:
+    """Return the rows of a table on the page by the id they begin with."""
+    return {row[1]: row[0] for row in _ROW.finditer(text)}
+
+
+def kept_rows(page: Path) -> dict[str, str]:
+    """Return the measured rows that a page has, none if there is no such page."""
+    if not page.is_file():
+        return {}
+    return rows_by_id(page.read_text(encoding="utf-8").partition(f"\n{_MEASURED_HEAD}\n")[2])
+
+
+def _with_rows(table: str, rows: Iterable[str]) -> str:
+    """Return a table with the same head and these rows."""
+    return "\n".join([*table.splitlines()[:2], *rows])
 
 
 def static_part(entries: Iterable[dict[str, Any]]) -> str:

@@ -27,6 +27,8 @@ from reference.plain_lrta_k import Agent as Propagator
 from reference.plain_lss_lrta import plan as search_and_learn
 from rt_gym.grid import Grid
 
+RAISES_AGAIN = True  # the agent may raise a value several times in one plan, noted here once
+
 
 @dataclass
 class Tree:

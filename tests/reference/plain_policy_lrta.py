@@ -14,6 +14,8 @@ from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.history import FEATURES
 from rt_gym.grid import Grid
 
+READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
+
 
 def seen(features: Sequence[float]) -> NDArray[np.float32]:
     """Return features as an environment shows them."""

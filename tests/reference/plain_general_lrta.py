@@ -1,7 +1,7 @@
 """General LRTA* with any choice of depth and goal, in plain Python: what ``agents.general_lrta`` says of the designs.
 
-The database is that of ``plain_pdb``, the depths are those of ``plain_depth_control`` and ``plain_network``. What a
-goal classifier sees is counted anew from the whole walk.
+The database is that of ``plain_pdb_lrta``, the depths are those of ``plain_depth_control`` and ``plain_policy_lrta``.
+What a goal classifier sees is counted anew from the whole walk.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,17 @@ from typing import Any
 from agents.policies.goals import GoalPolicy, load_goal_policy
 from agents.policies.networks import load_network
 from agents.policies.trees import load_policy
-from reference import plain_abstraction, plain_lrta, plain_pdb
+from reference import plain_abstraction, plain_lrta, plain_pdb_lrta
 from reference.plain_depth_control import classified_depth, oracle_plan, scores
 from reference.plain_grid import MAX_MOVES, Change, Map, Plan, Position, Run, World, cells, h0, walk
-from reference.plain_network import chosen_depth
+from reference.plain_policy_lrta import chosen_depth
 from reference.plain_situation import Story
 from rt_gym.cost import STRAIGHT
 from rt_gym.features.decision import SITUATION
 from rt_gym.features.history import FEATURES
 from rt_gym.grid import Grid
+
+READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
 
 FIXED = {1: ("global", "G"), 2: ("global", "G"), 3: ("pdb", "GI"), 4: ("pdb", "I"), 5: ("classifier", "GI")}
 FIXED[6] = ("classifier", "I")
@@ -32,7 +34,7 @@ DYNAMIC |= {
 
 
 @dataclass
-class Agent(plain_pdb.Agent):
+class Agent(plain_pdb_lrta.Agent):
     """The agent on one problem, with its own choice of depth and goal."""
 
     depth: int | str = 1
@@ -159,11 +161,11 @@ def run(
         agent = after.memory
     else:
         scorer = load_goal_policy(goal_policy) if goal == "classifier" else None
-        level = level if level is not None else scorer.level if scorer else plain_pdb.LEVEL
-        kind = abstraction or (scorer.abstraction if scorer else plain_pdb.ABSTRACTION)
+        level = level if level is not None else scorer.level if scorer else plain_pdb_lrta.LEVEL
+        kind = abstraction or (scorer.abstraction if scorer else plain_pdb_lrta.ABSTRACTION)
         stored = {"global": "G", "pdb": mode or "I", "classifier": "GI"}[goal]
         seen = Map(grid, [cell for cell in cells(grid) if cell in world.believed.free])
-        known = plain_pdb.Knowledge(seen, stored, cap or plain_pdb.CAP, kind, level)
+        known = plain_pdb_lrta.Knowledge(seen, stored, cap or plain_pdb_lrta.CAP, kind, level)
         trained: Any = None
         if depth in ("classifier", "policy"):
             trained = load_policy(policy or "tree") if depth == "classifier" else load_network(policy or "deepen")

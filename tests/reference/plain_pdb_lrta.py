@@ -26,6 +26,8 @@ from reference.plain_grid import (
 from reference.plain_oracle import distances
 from rt_gym.grid import Grid
 
+READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
+
 CAP, LEVEL, MODE, ABSTRACTION = 16, 4, "I", "clique"
 
 Entry = tuple[int, int | None]  # the depth, and the region to head for, None for the goal itself
