@@ -34,7 +34,7 @@ from rt_gym.errors import whole
 from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED
+from rt_gym.search.deepening import LAYER_ADDED
 from rt_gym.world import View
 
 
@@ -71,7 +71,7 @@ def chosen_depth(memory):
 def stops(memory):
     """Whether the policy has seen enough layers."""
     add_scores(memory.forest, memory.control.inputs, memory.branch, memory.scores)
-    return memory.scores[0] >= memory.threshold or memory.control.ladder.state[0].depth == memory.control.d_max
+    return memory.scores[0] >= memory.threshold or memory.control.by_depth.state[0].depth == memory.control.d_max
 
 
 @kernel
@@ -84,7 +84,7 @@ def plan(terrain, trip, memory, s, t):
     begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
-        if result != CLIMBED:
+        if result != LAYER_ADDED:
             return result
         if stops(memory):
             return end_layers(terrain, trip, control, s, t)

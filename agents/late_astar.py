@@ -30,7 +30,7 @@ from rt_gym.world import View
 
 # What the agent is doing, and the direction of its step away from the start, or NONE.
 PROGRESS = record(phase=int, away=int)
-IDLE, SEARCHING, READY = range(3)
+NO_SEARCH, SEARCHING, READY = range(3)
 
 
 class LateMemory(NamedTuple):
@@ -60,7 +60,7 @@ def any_step(terrain, trip, random, s):
 def plan(terrain, trip, memory, s, t):
     """One time slice: search on, then step to or fro, or commit to the path."""
     buckets, space, state = memory.buckets, memory.space, memory.state[0]
-    if state.phase == IDLE or outdated(terrain, trip, space):
+    if state.phase == NO_SEARCH or outdated(terrain, trip, space):
         begin_astar(terrain, buckets, s, t)
         state.phase = SEARCHING
         state.away = NONE
@@ -75,7 +75,7 @@ def plan(terrain, trip, memory, s, t):
         state.away = NONE
         return np.int64(1)
     if state.phase == READY:
-        state.phase = IDLE
+        state.phase = NO_SEARCH
         return trace(space, space.state[0].best, trip.plan)
     d = any_step(terrain, trip, memory.random, s)
     if d == NONE:

@@ -29,7 +29,7 @@ from rt_gym.cost import INF
 from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, raise_h
-from rt_gym.search.lookahead import QUEUED, look_ahead, settle
+from rt_gym.search.lookahead import QUEUED, look_ahead, propagate_costs
 from rt_gym.search.space import NONE
 from rt_gym.search.step import any_as_good, best_step
 from rt_gym.trip import CUT, NO_PATH
@@ -60,7 +60,7 @@ def look_again(terrain, trip, space, t, step):
             space.role[w] = QUEUED
             space.item[queued] = w
             queued += 1
-    settle(terrain, trip, terrain.cost, space, space.state[0].stamp << 32, t, inside, queued)
+    propagate_costs(terrain, trip, terrain.cost, space, space.state[0].stamp << 32, t, inside, queued)
 
 
 @kernel(inline=True)

@@ -257,7 +257,7 @@ class SubgoalLRTA(GoalSeeker):
         cells = view.terrain.mask.size
         steps: dict[str, Any] = {"lrta": LRTA(), "lss-lrta": LSSLRTA(self.lookahead), "lrta-k": LRTAK(self.k)}
         rises = {"lrta": 1, "lss-lrta": self.lookahead, "lrta-k": self.k}[self.step]
-        self._source.make_room(view)
+        self._source.make_buffers(view)
         return SubgoalMemory(
             step=steps[self.step].make_memory(view)._replace(h=make_goal_values()),
             tree=make_goal_tree(cells),

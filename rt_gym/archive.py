@@ -1,7 +1,7 @@
 """Arrays with a header in one ``.npz`` file: what databases, trees and networks are kept in. Data, never code.
 
-The header is JSON, itself an array of bytes. It names the kind of the file, the version of its format, and whatever its
-owner wants to remember, such as the digest of a map. Whoever reads a file says which arrays it must hold.
+The header is JSON, itself an array of bytes. It names the kind of the file, the version of its format, and what else
+the writer stores, such as the digest of a map. The reader says which arrays the file must hold.
 """
 
 import io
@@ -84,7 +84,7 @@ def _read(archive: zipfile.ZipFile, file: str, name: str, dtype: np.dtype[Any], 
 
 
 def read_values(stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any], file: str, most: int) -> NDArray[Any]:
-    """Return the values behind a header, which is trusted only after the size it declares has been found harmless."""
+    """Return the values after a header; the header is trusted only once its declared size has been checked."""
     size = math.prod(shape) * dtype.itemsize
     data = bytearray(stream.read(size)) if size <= most else bytearray()
     if len(data) != size or stream.read(1):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import agents
-from agents.knowledge.pdb_entries import make_regions
+from agents.knowledge.pdb_entries import make_region_arrays
 from agents.policies.candidates import CANDIDATE, make_candidates, note_visit, write_candidate
 from agents.policies.depth_control import HISTORY
 from agents.policies.goals import GoalPolicy
@@ -145,7 +145,7 @@ def run_job(job: Job) -> GoalSamples:
     else:
         walker = agents.make("general-lrta", design=6, depth=schooling.depth, goal_policy=job.policy)
     regions = abstract(grid, schooling.abstraction, schooling.level)
-    flat, widest, parts = make_regions(regions), int(np.diff(regions.begin).max(initial=0)), []
+    flat, widest, parts = make_region_arrays(regions), int(np.diff(regions.begin).max(initial=0)), []
     for number, task in enumerate(job.course.tasks, job.first):
         run = agents.run(walker, job.course.problem(task), max_moves=MAX_MOVES, clock=False)
         path = np.array([grid.cell((int(x), int(y))) for x, y in run.path])

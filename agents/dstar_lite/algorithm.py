@@ -30,7 +30,7 @@ from agents.base import KernelAgent
 from agents.dstar_lite.queue import (
     BUCKETS,
     LARGER_G,
-    NOBODY,
+    NO_VERTEX,
     SMALLER_G,
     Queue,
     change,
@@ -137,8 +137,8 @@ def compute_shortest_path(terrain, trip, memory, s, t):
     while True:
         u, old_key, old_tie = first(queue)  # {11}-{12}
         g = vertex[s].g
-        key, tie = priority(queue, NOBODY, g, g + state.k_m, True)  # of the start, where it is consistent
-        if u == NOBODY or (g == vertex[s].rhs and not sooner(old_key, old_tie, key, tie)):  # {10}
+        key, tie = priority(queue, NO_VERTEX, g, g + state.k_m, True)  # of the start, where it is consistent
+        if u == NO_VERTEX or (g == vertex[s].rhs and not sooner(old_key, old_tie, key, tie)):  # {10}
             return True
         key, tie = calc_key(terrain, memory, s, u)
         if sooner(old_key, old_tie, key, tie):  # {13}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.knowledge.region_graph import Graph, look_over
+from agents.knowledge.region_graph import Graph, search_regions
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.abstraction.regions import centroid_gap
 from rt_gym.cost import INF
@@ -67,7 +67,7 @@ def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths)
 
     ``plain`` is the graph at prices without gamma, ``layers`` and ``distances`` have room for every region.
     """
-    look_over(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
+    search_regions(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
     distances[:] = INF
     for u in range(space.state[0].slots):
         distances[space.cell[u]] = space.g[u]
@@ -75,7 +75,7 @@ def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths)
         if a == b or distances[a] == INF:
             continue
         for depth in range(1, depths[a]):
-            count = look_over(graph, trip, space, layers, values, np.int64(0), np.int64(a), b, np.int64(depth))
+            count = search_regions(graph, trip, space, layers, values, np.int64(0), np.int64(a), b, np.int64(depth))
             max_of_min(space, layers, count)
             u = space.state[0].best
             while space.parent[u] > 0:

@@ -30,9 +30,9 @@ class Net(NamedTuple):
 
 
 @kernel
-def forward(net, inputs, room, out):
-    """Write the outputs; ``room`` has two rows, each as long as the widest layer."""
-    here, there = room[0], room[1]
+def forward(net, inputs, buffer, out):
+    """Write the outputs; ``buffer`` has two rows, each as long as the widest layer."""
+    here, there = buffer[0], buffer[1]
     for i in range(net.place.size):
         here[i] = inputs[net.place[i]]
     row, base = 0, 0
@@ -60,7 +60,7 @@ def activate(units, activation):
 
 
 @kernel
-def forward_all(net, rows, room, out):
+def forward_all(net, rows, buffer, out):
     """Write the outputs for every row."""
     for i in range(len(rows)):
-        forward(net, rows[i], room, out[i])
+        forward(net, rows[i], buffer, out[i])

@@ -123,8 +123,8 @@ class Network:
     def scores(self, observations: ArrayLike) -> NDArray[np.float64]:
         """Return the outputs for observations, one in each row; their columns are the features, as environments do."""
         rows = _numbers("observations", observations, (None, len(self.features)))
-        net, room, out = self.wired(self.features), np.empty((2, self.widest)), np.empty((len(rows), self.outputs))
-        forward_all(net, rows, room, out)
+        net, buffer, out = self.wired(self.features), np.empty((2, self.widest)), np.empty((len(rows), self.outputs))
+        forward_all(net, rows, buffer, out)
         return out
 
     def choose(self, observations: ArrayLike, masks: ArrayLike | None = None) -> NDArray[np.int64]:

@@ -82,15 +82,15 @@ def label_state(terrain, trip, control, s, t):
 
     A sample needs all features in ``control.inputs``.
     """
-    record, space, ladder, shadow = control.record, control.space, control.ladder, control.shadow
+    record, space, by_depth, uncharged = control.record, control.space, control.by_depth, control.uncharged
     row, room = record.state[0].taken, has_room(record)
-    ties = record.ties[row] if room else ladder.action[:0]
-    depth = label(terrain, trip, shadow, space, ladder, control.h, s, t, control.d_max, ties)
+    ties = record.ties[row] if room else by_depth.action[:0]
+    depth = label(terrain, trip, uncharged, space, by_depth, control.h, s, t, control.d_max, ties)
     if room and depth != 0:
         record.state[0].taken += 1
         record.label[row] = depth
         keep_features(record, row, control.inputs)
-        keep_decisions(terrain, record, row, ladder, s)
+        keep_decisions(terrain, record, row, by_depth, s)
     return depth
 
 
@@ -102,14 +102,14 @@ def keep_features(record, row, inputs):
 
 
 @kernel(inline=True)
-def keep_decisions(terrain, record, row, ladder, s):
+def keep_decisions(terrain, record, row, by_depth, s):
     """Enter what every depth would decide into a row."""
     distance = record.distance
     for d in range(1, record.action.shape[1]):
-        action = ladder.action[d]
+        action = by_depth.action[d]
         record.action[row, d] = action
-        record.rise[row, d] = (ladder.value[d] - ladder.value[0]) / STRAIGHT
-        record.work[row, d] = ladder.work[d]
+        record.rise[row, d] = (by_depth.value[d] - by_depth.value[0]) / STRAIGHT
+        record.work[row, d] = by_depth.work[d]
         if distance.size > 0:
             detour = terrain.cost[action] + distance[s + terrain.offset[action]] - distance[s]
             record.regret[row, d] = detour / STRAIGHT

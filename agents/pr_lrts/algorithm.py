@@ -39,11 +39,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import count_learned
-from agents.knowledge.region_graph import look_over
+from agents.knowledge.region_graph import search_regions
 from agents.knowledge.regions import Regions, fill_depths, fill_values, prepare, priced
 from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
 from agents.pr_lrts.corridor import begin_corridor, lead_along, lead_to_cell, resume_corridor
-from agents.pr_lrts.guard import give_way, go_on_among_cells, notice_circles
+from agents.pr_lrts.guard import go_on_among_cells, notice_circles, retry_or_close
 from agents.pr_lrts.memory import CHOOSING, ON_CELLS, REFINING, PRMemory, make_pr_memory, with_regions
 from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.cost import INF, to_floats
@@ -78,7 +78,7 @@ def choose(terrain, trip, memory, s, t):
     memory.visits[a] += state.closed_edges > 0
     if memory.depths[a] == 0 or memory.visits[a] > PATIENCE:
         return np.int64(NONE)
-    count = look_over(memory.graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
+    count = search_regions(memory.graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
     if count < 0:
         return count
     value = max_of_min(memory.space, memory.layers, count)
@@ -119,7 +119,7 @@ def plan(terrain, trip, memory, s, t):
             state.doing = CHOOSING
             mark_station(memory.trail)
             return trace(corridor.local.space, corridor.local.space.state[0].best, trip.plan)
-        if not give_way(memory):
+        if not retry_or_close(memory):
             go_on_among_cells(terrain, memory, t)
         elif state.doing == REFINING:
             begin_corridor(terrain, corridor, s)

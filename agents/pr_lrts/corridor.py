@@ -14,7 +14,7 @@ from rt_gym.meter import charge
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
 from rt_gym.search.heap import push
 from rt_gym.search.local import Local, expand, make_local
-from rt_gym.search.space import NONE, discover, forget, make_space, reach
+from rt_gym.search.space import NONE, discover, forget, make_space, set_parent
 
 # The mark of its regions, and the region that is looked for, NONE to look for a cell.
 TARGET = record(mark=int, target=int)
@@ -130,7 +130,7 @@ def begin_corridor(terrain, corridor, s):
     base = forget(local.space)
     local.open.size[0] = 0
     discover(local.space, base, root, s, box_gap(terrain, corridor.box, s))
-    reach(local.space, np.int64(NONE), 0, root, np.int64(0))
+    set_parent(local.space, np.int64(NONE), 0, root, np.int64(0))
     push(local.open, root)
     local.space.state[0].slots = 1
 

@@ -52,7 +52,8 @@ def find_clique(begin, near, parent, u, mates):
 def group_cliques(begin, near, parent, rest, mates):
     """Give every node a parent, in place of the NONE in ``parent``, and return how many parents there are.
 
-    ``rest`` is room for a stack of all nodes, ``mates`` for all neighbours of one.
+    ``begin``, ``near`` and ``parent`` are int32. Two int32 buffers: ``rest``, a stack as long as there are nodes, and
+    ``mates``, as long as the most neighbours of a node.
     """
     count, top = np.int64(0), np.int64(0)
     for u in range(parent.size):
@@ -68,12 +69,12 @@ def group_cliques(begin, near, parent, rest, mates):
                 parent[mates[k]] = count
             count += 1
     for k in range(top - 1, -1, -1):
-        count = settle_rest(begin, near, parent, np.int64(rest[k]), count)
+        count = group_rest(begin, near, parent, np.int64(rest[k]), count)
     return count
 
 
 @kernel(inline=True)
-def settle_rest(begin, near, parent, u, count):
+def group_rest(begin, near, parent, u, count):
     """Give a node that is in no clique a parent; return how many parents there are then."""
     if parent[u] != NONE:
         return count
@@ -111,7 +112,7 @@ def group_tiles(begin, near, tile, parent, stack):
     return count
 
 
-def ground(grid: Grid, cells: NDArray[np.int64]) -> NDArray[np.int32]:
+def grid_edges(grid: Grid, cells: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the moves between free cells, each once, as pairs of their numbers in the order in which they are made."""
     number = np.full(grid.terrain.free.size, NONE, np.int32)
     number[cells] = np.arange(cells.size)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.abstraction.merging import NONE, between, ground, group_cliques, group_tiles, neighbours, tiles, widest
+from rt_gym.abstraction.merging import NONE, between, grid_edges, group_cliques, group_tiles, neighbours, tiles, widest
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid, span
 from rt_gym.jit import kernel
@@ -21,7 +21,7 @@ def find_representatives(cells, xy, node, sizes, sums, nearest, cell):
     """Write for every region the first of its cells that are nearest to the centroid, exactly.
 
     The squared distance times the size, but for a constant, is a whole number when counted from a cell near by.
-    ``nearest`` is room for one number per region, filled with the largest there is.
+    ``nearest``, int64, is a buffer with one entry per region, filled with the largest int64.
     """
     for k in range(cells.size):
         r = node[k]
@@ -53,7 +53,7 @@ def fill_weights(begin, near, centroids, metric, weights):
 
 @kernel
 def fill_colours(begin, near, colours, taken):
-    """Write for every region the smallest number that no neighbour before it has; ``taken`` is room for them."""
+    """Write for every region the smallest number that no neighbour before it has; ``taken`` is a buffer."""
     for r in range(colours.size):
         for k in range(begin[r], begin[r + 1]):
             if near[k] < r:
@@ -129,7 +129,7 @@ def abstract(grid: Grid, kind: str = "clique", level: int = 4) -> Abstraction:
         raise InputError(f'abstraction must be "clique" or "tiles", not {quoted(kind)}')
     level = whole("level", level, 0, MAX_LEVEL)
     cells = np.flatnonzero(grid.terrain.free)
-    edges, count = ground(grid, cells), cells.size
+    edges, count = grid_edges(grid, cells), cells.size
     node, parents = np.arange(count, dtype=np.int32), []
     for step in range(1, level + 1):
         begin, near = neighbours(edges, count)

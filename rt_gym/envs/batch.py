@@ -1,7 +1,7 @@
 """What the batched environments share: concatenated maps, problems in columns, maps of an episode's own, results.
 
-All maps are concatenated in one set of arrays; ``Maps.begin`` says where each begins. Maps that do not change are shared
-by all episodes. Where they change, or are hidden, every episode has its own, true and believed.
+All maps are concatenated in one set of arrays; ``Maps.begin`` says where each begins. Maps that do not change are
+shared by all episodes. Where they change, or are hidden, every episode has its own, true and believed.
 """
 
 from typing import Any, NamedTuple
@@ -115,7 +115,7 @@ def tabulate_problems(settings: Settings) -> Problems:
 
 
 def make_own_maps(count: int, grids: list[Grid], hidden: bool) -> OwnMaps:
-    """Return room for the maps of ``count`` episodes, some of which do not know theirs if ``hidden``."""
+    """Return arrays for the maps of ``count`` episodes, some of which do not know theirs if ``hidden``."""
     rows = (count, max(grid.terrain.mask.size for grid in grids))
     mask, free, known, real = (np.empty(rows, np.uint8) for _ in range(4))
     return OwnMaps(
@@ -199,7 +199,7 @@ def close_step(results, over, mode, i, reward, flags):
     """Enter what a step of episode ``i`` returned; True if the next episode is to begin at once.
 
     ``mode`` is NEXT_STEP (a new episode begins with the step after the end), SAME_STEP (at the end itself;
-    ``results.last`` then holds the old one's last observation) or DISABLED (the caller sees to it).
+    ``results.last`` then holds the old one's last observation) or DISABLED (the caller resets).
     """
     results.reward[i] = reward
     results.terminated[i] = flags & TERMINATED != 0

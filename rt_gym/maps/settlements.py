@@ -7,7 +7,7 @@ Cells = NDArray[np.bool_]
 
 
 def build(free: Cells, unit: int, rng: np.random.Generator) -> None:
-    """Put settlements on open ground, in place, one on every 120 square units if so many find room."""
+    """Put settlements on open ground, in place, one on every 120 square units, or fewer if there is no space."""
     height, width = free.shape
     wanted = 1 + free.size // (120 * unit * unit)
     taken = np.zeros_like(free)

@@ -3,7 +3,7 @@
 S. Koenig, X. Sun, "Comparing real-time and incremental heuristic search for real-time situated agents", Autonomous
 Agents and Multi-Agent Systems 18(3), 2009 (LSS-LRTA*); the same two procedures serve RTAA* and their successors.
 
-``h`` is anything behind ``rt_gym.search.values``. Only a table of many goals needs to be told ``t``.
+``h`` is any store of values that ``rt_gym.search.values`` can read. Only a table of many goals needs ``t``.
 """
 
 from typing import NamedTuple
@@ -120,7 +120,7 @@ def resume_search(terrain, trip, local, h, t, n):
 
 @kernel(inline=True)
 def bounded_astar(terrain, trip, local, h, s, t, n):
-    """A* from ``s`` with the learned ``h`` until ``n`` states are closed; what stops it and is returned is the same."""
+    """A* from ``s`` with the learned ``h`` until ``n`` states are closed; otherwise as ``resume_search``."""
     begin_search(local, s, value_at(h, terrain, s, t))
     return resume_search(terrain, trip, local, h, t, n)
 

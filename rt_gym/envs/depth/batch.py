@@ -3,10 +3,10 @@
 The episodes share known maps. Each has its own table of learned values, which is small while it is fresh. A lookahead
 that ends with the step belongs to the thread. Where the search goes on layer by layer, every episode keeps its states,
 and the thread has only what is as large as a map, ``Space.seat``, and the list of slots: when an episode goes on, its
-states are seated there again.
+states get their slots there again.
 
 Thousands of episodes that stand anywhere find little of what they need in the cache, and a search that follows its
-frontier waits for one line after the other. So what the next episode's search will read is asked for beforehand.
+frontier waits for one cache line after the other. So what the next episode's search will read is prefetched.
 """
 
 from typing import Any, NamedTuple
@@ -82,7 +82,7 @@ def make_step_info(count: int) -> StepInfo:
 
 
 def make_depth_episodes(count: int, control: Control | Deepening) -> DepthEpisodes:
-    """Return room for ``count`` episodes, whose own parts of the control are given."""
+    """Return the state of ``count`` episodes, whose own parts of the control are given."""
     return DepthEpisodes(
         problem=np.zeros(count, np.int64),
         random=np.zeros(count, np.uint64),
@@ -99,7 +99,7 @@ def known_truth() -> Truth:
 
 
 @kernel(inline=True)
-def seat_again(space):
+def restore_slots(space):
     """Go on with a search after others have used ``space.seat``."""
     state = space.state[0]
     slots, closed, best = state.slots, state.closed, state.best
@@ -111,7 +111,7 @@ def seat_again(space):
 
 @kernel
 def prefetch_ball(mask, seat, learned, stride, s, entry, depth):
-    """Ask for what a lookahead from ``s`` will read: the moves, the seats and the values of its cells.
+    """Prefetch what a lookahead from ``s`` will read: the moves, the slots and the values of its cells.
 
     ``entry`` is that of ``s`` in the table of values; those of other cells are as far from it as the cells are.
     """
@@ -130,7 +130,7 @@ def prefetch_ball(mask, seat, learned, stride, s, entry, depth):
 
 @kernel(inline=True)
 def ask_for(batch, i, action):
-    """Have what the search of episode ``i`` will read fetched while another episode is at work."""
+    """Prefetch what the search of episode ``i`` will read, while another episode is stepped."""
     episodes, problems = batch.episodes, batch.problems
     p, control = episodes.problem[i], merge(row(episodes.control, i), batch.thread)
     terrain, s = map_of(batch.maps, problems.map[p]), episodes.trip.state[i, 0].at
@@ -251,7 +251,7 @@ def step_layers(handle, actions, results, info, begin, end):
             p, deepening = episodes.problem[i], deepening_of(batch, i)
             space = deepening.control.space
             if actions[i] == DEEPEN:
-                seat_again(space)
+                restore_slots(space)
             reward, flags, depth, expansions, scans = step_layer(
                 batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), deepening, batch.terms,
                 problems.goal[p], actions[i], problems.unit[p], out[i],

@@ -88,7 +88,7 @@ class RTPathEnv(GridEnv[PathSettings]):
     ## Description
     An agent walks over a grid from a start to a goal. Before each move it may think, through ``rt_gym.view(env)``; what
     it expands is metered, and a move that needed more than the budget is lost or ends the episode. A policy that only
-    maps observations to actions expands nothing. ``RTPathFog-v0`` is the same with ``vision=1``.
+    maps observations to actions expands nothing. ``RTPathFog-v0`` is this environment with ``vision=1``.
 
     ## Action Space
     ``Discrete(8)``: the directions E, S, W, N, SE, NE, SW, NW; ``Discrete(4)`` on maps with four neighbours. With
@@ -159,8 +159,8 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         else:
             if maps.begin[-1] > CELL:
                 raise InputError(f"map: those of a batch may have {CELL:,} cells together, not {maps.begin[-1]:,}")
-            home = maps.begin[problems.map]
-            problems = problems._replace(start=problems.start + home, goal=problems.goal + home)
+            map_begin = maps.begin[problems.map]
+            problems = problems._replace(start=problems.start + map_begin, goal=problems.goal + map_begin)
         margin = max(settings.window // 2, *(0 if settings.private else sight(problem) for problem in settings.pool), 0)
         bits = make_map_bits(settings.grids, margin, settings.fog, settings.private)
         seen = int(np.diff(bits.begin).max()) if bits.unseen.size else 0

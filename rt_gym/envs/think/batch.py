@@ -38,7 +38,7 @@ from rt_gym.world import Truth, observe, sight
 class Arrays(NamedTuple):
     """What an episode works on beside its map. Whatever it need not keep from step to step belongs to its thread.
 
-    Both are kept in this form, with None for what is the other's; ``merge`` puts them together.
+    Episode and thread each have such a tuple, with None for what the other one holds; ``merge`` combines the two.
 
     Attributes:
         trip: its record; path, log, clock and the list of changed cells are the thread's.
@@ -114,7 +114,7 @@ def make_thread_arrays(settings: Settings) -> Arrays:
 
 
 def make_think_episodes(count: int, settings: Settings, thread: Arrays) -> ThinkEpisodes:
-    """Return room for ``count`` episodes, without what their thread has."""
+    """Return the state of ``count`` episodes, without what belongs to their thread."""
     cells = _largest(settings)
     trip, memory = make_trip(cells, rows=(count,)), make_think_memory(cells, settings.history, (count,))
     return ThinkEpisodes(

@@ -21,7 +21,7 @@ from rt_gym.envs.think.batch import (
     start_all,
     step_range,
 )
-from rt_gym.envs.think.episode import ACT, FOUND, THINK, THOUGHT, ThinkTerms, begin, possible_now, step
+from rt_gym.envs.think.episode import ACT, GOAL_FOUND, THINK, THOUGHT, ThinkTerms, begin, possible_now, step
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, whole
 from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
@@ -114,7 +114,7 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
         info = {
             "action_mask": self._masks[possible].copy(),
             "thought": flags & THOUGHT != 0,
-            "found": flags & FOUND != 0,
+            "found": flags & GOAL_FOUND != 0,
             "expansions": expansions,
             "scans": scans,
         }
@@ -185,7 +185,7 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
         return {
             "action_mask": MASKS.take(info.possible, axis=0),
             "thought": info.flags & THOUGHT != 0,
-            "found": info.flags & FOUND != 0,
+            "found": info.flags & GOAL_FOUND != 0,
             "expansions": info.expansions,
             "scans": info.scans,
             "overrun": info.flags & OVERRAN != 0,
