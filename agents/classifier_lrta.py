@@ -7,9 +7,9 @@ Deviations and readings:
 - Any sum of trees over the features of ``rt_gym.features.decision`` will do, not only one tree over the paper's four.
 - A policy may also be asked after every layer whether to act; it then pays for the layers it has opened.
 - The paper's trees are bounded by a constant, as a real-time agent must be: ``max_branch`` makes that a promise. A
-  longer branch is cut, and the inner node it ends in speaks.
+  longer branch is cut, and the scores of the inner node where it is cut are used.
 
-The same in plain Python: tests/reference/plain_depth_control.py
+The algorithm in plain Python: tests/reference/plain_depth_control.py
 """
 
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class ClassifierMemory(NamedTuple):
         by_layers: 1 if it decides after every layer.
         depths: the depth that each score stands for.
         threshold: from which score on to act, where it decides after every layer.
-        scores: room for the sums.
+        scores: a buffer for the sums.
     """
 
     control: Control

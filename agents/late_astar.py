@@ -3,7 +3,7 @@
 Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009, section 4.3: what acting early is measured
 against.
 
-The section describes it in words. The same in plain Python: ``run_late`` in ``tests/reference/plain_tba.py``.
+The section describes it in words. The algorithm in plain Python: ``run_late`` in ``tests/reference/plain_tba.py``.
 
 Readings:
 - A slice expands as many states as one of TBA* with the same ``R`` and ``r``, so that the two differ in acting alone.

@@ -5,7 +5,7 @@ V. Bulitko, G. Lee, "Learning in Real-Time Search: A Unifying Framework", Journa
 
 C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, describe it,
 without a quota, in the four columns of Figure 2; comments name the column. There are no numbered lines to refer to.
-The same in plain Python: ``tests/reference/plain_lrts.py``.
+The algorithm in plain Python: ``tests/reference/plain_lrts.py``.
 
 Readings:
 - Those of the lookahead are listed in ``rt_gym.search.layers``.

@@ -4,12 +4,12 @@ V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic 
 Heuristic Search", ICAPS 2007: there a decision tree chooses the depth of General LRTA*.
 
 Deviations and readings:
-- A network takes the place of the tree. It sees exactly what RTDepth-v0 or RTDeepen-v0 shows, so one that was trained
-  there acts here the same. It comes from evolution or from reinforcement learning.
+- A network takes the place of the tree. It sees exactly what RTDepth-v0 or RTDeepen-v0 shows, so a network that was
+  trained there makes the same decisions here. It comes from evolution or from reinforcement learning.
 - It may also be asked after every layer whether to act, after the first one for the first time: that layer is opened
   in any case.
 
-The same in plain Python: tests/reference/plain_network.py
+The algorithm in plain Python: tests/reference/plain_network.py
 """
 
 from typing import NamedTuple
@@ -50,7 +50,7 @@ class PolicyMemory(NamedTuple):
         by_layers: 1 if it decides after every layer.
         depths: the depth that each output stands for.
         seen: float32, the features as the network sees them.
-        buffer: for the layers of the network.
+        buffer: float64[2, widest layer], for the layers of the network.
         scores: its outputs.
     """
 

@@ -8,7 +8,7 @@ The rules need two lines each:
 - ``settle``: one move ahead; if that raises a value, deepen until a layer adds nothing to it and four have not changed
   the move.
 
-The same in plain Python: tests/reference/plain_depth_control.py
+The algorithm in plain Python: tests/reference/plain_depth_control.py
 """
 
 from typing import NamedTuple

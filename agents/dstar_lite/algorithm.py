@@ -4,7 +4,7 @@ M. Likhachev, S. Koenig, "Incremental Heuristic Search in Games: The Quest for S
 numbers stand in braces below, with its two heaps and its buckets; S. Koenig, M. Likhachev, "Fast Replanning for
 Navigation in Unknown Terrain", IEEE Transactions on Robotics 21(3), 2005, for the algorithm and its optimisations.
 
-The same in plain Python: ``tests/reference/plain_dstar_lite.py``.
+The algorithm in plain Python: ``tests/reference/plain_dstar_lite.py``.
 
 Deviations and readings:
 - {01} The buckets are printed for a start that does not move. k_m is added to their keys as to the others: a key in the
@@ -68,7 +68,7 @@ class DStarMemory(NamedTuple):
 
 @kernel(inline=True)
 def near(terrain, u, d):
-    """Return the cell in a direction. The bits cut off are zero: now the compiler knows that no index is negative."""
+    """Return the cell in a direction. The mask changes no bit, but tells the compiler that no index is negative."""
     return u + terrain.offset[d] & (MAX_CELLS - 1)
 
 
@@ -259,7 +259,7 @@ class DStarLite(KernelAgent):
         return int(self.memory.state[0].reinserted)
 
     def make_memory(self, view: View) -> DStarMemory:
-        """Return room for a search of the whole map.
+        """Return the memory of a search of the whole map.
 
         Raises:
             InputError: for buckets on a map with steps of unequal cost.

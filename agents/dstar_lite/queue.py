@@ -46,9 +46,9 @@ class Queue(NamedTuple):
     Attributes:
         vertex: VERTEX per cell. In a bucket ``after`` is the next vertex and ``ahead`` the previous one or, for the
             first, the complement of the bucket's place; in a heap ``after`` is the place in it.
-        heap: ENTRY, key and tie of the vertices in heap order, with room for one more; the cell is part of the tie.
+        heap: ENTRY, key and tie of the vertices in heap order, with space for one more; the cell is part of the tie.
         head: uint32, the first vertex of every bucket, NO_VERTEX if it is empty; a ring, a power of two in size.
-        touched: uint32, vertices whose g or rhs has been finite, as long as there is room.
+        touched: uint32, vertices whose g or rhs has been finite, up to the length of the array.
         state: WAITING[1].
     """
 
@@ -97,7 +97,7 @@ def _aligned(cells: int) -> NDArray[np.record]:
 def priority(queue, u, m, f, over):
     """Return the key and the tie of a vertex with min(g, rhs) = m; ``over`` unless it is underconsistent.
 
-    The lowest bits of m, less than 1e-4 of a step, make room for the cell: two comparisons then decide everything.
+    The cell replaces the lowest bits of m, less than 1e-4 of a step: then two comparisons decide everything.
     """
     order = queue.state[0].order
     if order == BUCKETS:
@@ -172,8 +172,8 @@ def touch(queue, u):
 def clear(queue):
     """Take all vertices out of the queue and make all values infinite.
 
-    After a search of a small part of the map only that part is gone through. After others all is, in order, which is
-    the faster way to many vertices and brings them into the cache for the next search.
+    After a search of a small part of the map only that part is cleared. Otherwise all vertices are, in order: for many
+    vertices that is faster, and it brings them into the cache for the next search.
     """
     state, vertex, listed = queue.state[0], queue.vertex, queue.state[0].touched <= queue.touched.size
     while state.order == BUCKETS and state.vertices > 0:
@@ -255,7 +255,7 @@ def sink(queue, hole, key, tie):
 
 @kernel(inline=True)
 def sift(queue, hole, key, tie):
-    """Let a priority take the place ``hole`` and go up or down from there."""
+    """Put a priority at ``hole`` and move it up or down to where it belongs."""
     above = (hole - 1) >> 1
     if hole > 0 and sooner(key, tie, queue.heap[above].key, queue.heap[above].tie):
         rise(queue, hole, key, tie)

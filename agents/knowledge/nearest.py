@@ -26,8 +26,8 @@ class Nearest(NamedTuple):
         low, high: int32[nodes, 4], the box of the points of a node.
         begin, end: int64[nodes], which of ``order`` belong to a node.
         second: int64[nodes], the second child, 0 in a leaf.
-        stack: int64[nodes], room for the nodes that a search has put off.
-        best, far: int64[m], room for what it finds: m points, the nearest first, and how far they are.
+        stack: int64[nodes], a buffer for the nodes that a search has still to visit.
+        best, far: int64[m], buffers for what it finds: m points, the nearest first, and how far they are.
     """
 
     points: NDArray[np.int32]
@@ -43,7 +43,7 @@ class Nearest(NamedTuple):
 
 
 def make_nearest(points: NDArray[np.int32], most: int) -> Nearest:
-    """Return the tree of some points, with room for ``most`` of them to be found."""
+    """Return the tree of some points, of which a search can find up to ``most``."""
     from scipy.spatial import cKDTree
 
     nodes: list[tuple[int, int, int]] = []
@@ -61,8 +61,8 @@ def make_nearest(points: NDArray[np.int32], most: int) -> Nearest:
     begin, end, second = np.array(nodes, np.int64).T.copy()
     order = tree.indices.astype(np.int64)
     low, high = _boxes(points[order], begin, second)
-    room = np.empty(min(most, len(points)), np.int64)
-    return Nearest(points, order, low, high, begin, end, second, np.empty_like(begin), room, room.copy())
+    best = np.empty(min(most, len(points)), np.int64)
+    return Nearest(points, order, low, high, begin, end, second, np.empty_like(begin), best, best.copy())
 
 
 def _boxes(points: NDArray[np.int32], begin: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[Any, Any]:

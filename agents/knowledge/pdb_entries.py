@@ -144,8 +144,8 @@ def make_region_arrays(abstraction: Abstraction) -> RegionArrays:
     )
 
 
-def make_entry_buffers(cells: int, cap: int) -> EntryBuffers:
-    """Return room to build with; ``cells`` is the size of the flat, bordered map."""
+def make_buffers(cells: int, cap: int) -> EntryBuffers:
+    """Return the buffers of a builder; ``cells`` is the size of the flat, bordered map."""
     return EntryBuffers(
         space=make_space(cells),
         by_depth=make_depth_results(cap),

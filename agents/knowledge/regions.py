@@ -65,7 +65,7 @@ def fill_values(centroids, metric, b, values):
 def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths):
     """Lower the depth of every region to the smallest one whose step is on a shortest way to ``b``.
 
-    ``plain`` is the graph at prices without gamma, ``layers`` and ``distances`` have room for every region.
+    ``plain`` is the graph at prices without gamma; ``layers`` and ``distances`` have an entry for every region.
     """
     search_regions(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
     distances[:] = INF

@@ -77,7 +77,7 @@ class TreeSource:
         self._grown: dict[tuple[str, int], Tree] = {}
         self._buffers: TreeBuffers | None = None
 
-    def make_buffers(self, view: View) -> None:
+    def allocate(self, view: View) -> None:
         """Allocate for maps of this size and compile the kernel, so that neither counts as the trees' time."""
         self._buffers = make_tree_buffers(view.terrain.mask.size)
         grow_tree(view.terrain, self._buffers, view.goal_cell)
@@ -90,7 +90,7 @@ class TreeSource:
         key = grid.digest, view.goal_cell
         if key not in self._grown:
             began = time.perf_counter()
-            assert self._buffers is not None, "make_buffers has been called"
+            assert self._buffers is not None, "allocate has been called"
             tree = grow(view.terrain, self._buffers, view.goal_cell, self.first)
             seconds = time.perf_counter() - began
             self._grown = {**(self._grown if len(self._grown) < MOST_KEPT else {}), key: tree}

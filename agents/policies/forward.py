@@ -31,7 +31,7 @@ class Net(NamedTuple):
 
 @kernel
 def forward(net, inputs, buffer, out):
-    """Write the outputs; ``buffer`` has two rows, each as long as the widest layer."""
+    """Write the outputs of one row of ``inputs`` into ``out``; ``buffer`` is float64[2, widest layer]."""
     here, there = buffer[0], buffer[1]
     for i in range(net.place.size):
         here[i] = inputs[net.place[i]]
@@ -61,6 +61,6 @@ def activate(units, activation):
 
 @kernel
 def forward_all(net, rows, buffer, out):
-    """Write the outputs for every row."""
+    """Write the outputs of every row, float64[n, outputs]; ``buffer`` as in ``forward``."""
     for i in range(len(rows)):
         forward(net, rows[i], buffer, out[i])

@@ -30,7 +30,7 @@ Made = TypeVar("Made")
 
 
 class Forest(NamedTuple):
-    """Trees as kernels take them; the nodes of all of them stand in one set of arrays.
+    """Trees as kernels take them; the nodes of all trees are concatenated.
 
     Attributes:
         root: int32[trees], where each tree begins.

@@ -14,9 +14,9 @@ Readings:
 - ``refine="first"``, as in TBA*'s paper, turns the first step of the way to the best region into a path: A* from the
   agent to the nearest cell of the next region, within the two regions. ``"path"``, as in the article of 2007, turns the
   whole way into one, within all its regions. In the goal's region A* leads to the goal; see ``corridor``.
-- LRTS is complete because it goes all the way to the best state. After one step it may change its mind, and with more
-  than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned since
-  anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
+- LRTS is complete because it goes all the way to the best state. After one step it may choose another state, and with
+  more than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned
+  since anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
 - Expansions are those among regions and those of A*, on the move that plans. A lookahead that the meter refuses to go
   on with ends with its last complete layer; A* that is refused goes on at the next move, and the agent stands still.
 - ``control="dynamic"`` is the control of depth that the first of the two papers above names as work to come. Of its
@@ -29,7 +29,7 @@ Readings:
   way to the goal, and in a region where the agent has planned ``PATIENCE`` times since a step was first closed, it goes
   on as LRTA* on the cells for the rest of the trial, which is complete. What opens is not noticed before that.
 
-The same in plain Python: tests/reference/plain_pr_lrts.py
+The algorithm in plain Python: tests/reference/plain_pr_lrts.py
 """
 
 import time
@@ -197,7 +197,7 @@ class PRLRTS(LRTS):
         super().reset(view, seed)
 
     def make_memory(self, view: View) -> PRMemory:
-        """Return room for searches among the cells; what depends on the regions is put in by ``clear_memory``."""
+        """Return the memory of searches among the cells; ``clear_memory`` adds what depends on the regions."""
         return make_pr_memory(view.terrain.mask.size, self.quota, self.refine == "path")
 
     def clear_memory(self, view: View, seed: int) -> None:

@@ -29,7 +29,7 @@ class Corridor(NamedTuple):
         boxes: int32, n x 4, the first and the last column and row of every region.
         marks: int64, for every region the mark of the last corridor that it belonged to.
         box: int64[4], the box around the target.
-        h: int64 per cell, room for the heuristic.
+        h: int64 per cell, a buffer for the heuristic.
         state: TARGET[1].
     """
 
@@ -43,7 +43,7 @@ class Corridor(NamedTuple):
 
 
 def make_corridor(cells: int) -> Corridor:
-    """Return room for searches on a map of this size, without any regions."""
+    """Return the memory of searches on a map of this size, without any regions."""
     return Corridor(
         local=make_local(make_space(cells)),
         region=np.empty(0, np.int32),

@@ -3,7 +3,7 @@
 An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
 meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
 CUT, FULL). Two kernels are bound to it: one walks a whole trial, the other makes one decision for ``act``. Both walk
-the same path, because both are the same few lines.
+the same path, because they share their code.
 """
 
 import types

@@ -27,7 +27,7 @@ class Shortcut(NamedTuple):
 
 
 def make_shortcut(cells: int) -> Shortcut:
-    """Return room for a search of this many cells."""
+    """Return the memory of a search on a map with this many cells."""
     space = make_space(cells)
     return Shortcut(space, Heap(space.item, space.at, space.f, space.minus_g, space.rank, np.zeros(1, np.int64)))
 

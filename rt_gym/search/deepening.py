@@ -22,7 +22,7 @@ from rt_gym.trip import CUT, NO_PATH
 LAYER_ADDED = 1  # what add_layer returns if not NO_PATH or CUT
 
 # The depth reached, and for how many layers the value has not risen and the action has not changed.
-REACHED = record(depth=int, flat_layers=int, steady_layers=int)
+LAYERED = record(depth=int, flat_layers=int, steady_layers=int)
 
 
 class DepthResults(NamedTuple):
@@ -32,7 +32,7 @@ class DepthResults(NamedTuple):
         action: uint8[d_max + 1], the first move to the best frontier state.
         value: int64[d_max + 1], the value of that state, to which the value of the current state is raised.
         work: int64[d_max + 1], the expansions up to that depth.
-        state: REACHED[1].
+        state: LAYERED[1].
     """
 
     action: NDArray[np.uint8]
@@ -48,7 +48,7 @@ def make_depth_results(d_max: int, rows: tuple[int, ...] = ()) -> DepthResults:
         action=np.empty(columns, np.uint8),
         value=np.empty(columns, np.int64),
         work=np.empty(columns, np.int64),
-        state=np.zeros((*rows, 1), REACHED),
+        state=np.zeros((*rows, 1), LAYERED),
     )
 
 
