@@ -36,7 +36,7 @@ class Recipe:
         labels: ``"class"``, the smallest depth that decides as the largest; or ``"cost"``, what every depth costs. J48
             learns classes only: with costs, its tree is that of the classes and its leaves know the mean costs.
         decide: ``"depth"`` before the search, or after every layer whether to ``"deepen"``.
-        features: ``"paper"``, the four of the history; or ``"rich"``, all of ``rt_gym.situation``.
+        features: ``"paper"``, the four of the history; or ``"rich"``, all of ``rt_gym.features.decision``.
         ties: which moves count as that of the largest depth: ``"search"``, ``"ordered"`` or ``"tolerant"``, see
             ``training.labels``.
         price: steps that one expansion is worth, for ``"cost"``.
@@ -137,7 +137,7 @@ def by_layers(samples: Samples, recipe: Recipe) -> tuple[NDArray[np.float32], ND
 
 @kernel
 def fill_layers(by_depth, action, rise, work, out):
-    """Climb the ladders of all samples again and write what a controller would have seen after each layer."""
+    """Deepen all samples again, layer by layer, and write what a controller would have seen after each layer."""
     for i in range(action.shape[0]):
         state = by_depth.state[0]
         state.depth = state.flat_layers = state.steady_layers = 0
@@ -276,10 +276,10 @@ def _regress(rows: NDArray[np.float32], targets: Floats, recipe: Recipe) -> Fore
 
 
 def merged(forest: Forest) -> Forest:
-    """Return a single tree that decides the same with fewer nodes: branches that agree become a leaf, scores 0 or 1."""
+    """Return a single tree with equal decisions and fewer nodes: branches that agree become a leaf, scores 0 or 1."""
     best = np.argmax(forest.scores, axis=1)
     uniform, said = forest.feature == LEAF, best.copy()
-    for node in np.flatnonzero(forest.feature != LEAF)[::-1]:  # children stand behind their parents
+    for node in np.flatnonzero(forest.feature != LEAF)[::-1]:  # children stand after their parents
         left, right = forest.left[node], forest.right[node]
         if uniform[left] and uniform[right] and said[left] == said[right]:
             uniform[node], said[node] = True, said[left]

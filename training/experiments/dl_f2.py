@@ -147,7 +147,7 @@ def _overlaps(expanded: set[int], changed: set[int], astar: set[int]) -> Searche
 
 @cache
 def watched(problems: int) -> tuple[Searches, ...]:
-    """Return what is seen of the first so many problems."""
+    """Return what is seen of the first ``problems`` problems."""
     courses = islice(PART.courses("full", None, SEED), problems)
     return tuple(sum(Watch(course.problem(course.tasks[0])).searches(), Searches()) for course in courses)
 

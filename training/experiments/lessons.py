@@ -52,7 +52,7 @@ class Upbringing:
         name: what tables call it.
         d_max: the largest depth.
         evolution: the settings.
-        dagger: none, as no states are labelled.
+        dagger: always 0, as no states are labelled.
         history: how many steps back the features reach.
     """
 
@@ -77,7 +77,7 @@ class Reinforcement:
     Attributes:
         name: what tables call it.
         training: the settings.
-        dagger: none, as no states are labelled.
+        dagger: always 0, as no states are labelled.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Reinforcement:
 
 
 class Taught(NamedTuple):
-    """What came of a lesson or an exam: who takes part, and what it knows, if that was asked."""
+    """The result of a lesson or an exam: the contender, and its cross-validation, if there was one."""
 
     name: str
     contender: Contender
@@ -112,9 +112,9 @@ class Taught(NamedTuple):
 
 
 def room(folder: Path, *schools: tuple[Course, ...]) -> Path:
-    """Return a folder that only the same maps with the same problems share."""
-    told = repr([(course.digest, course.tasks) for courses in schools for course in courses])
-    return folder / sha256(told.encode()).hexdigest()[:12]
+    """Return the folder for these maps with these problems; others get another folder."""
+    content = repr([(course.digest, course.tasks) for courses in schools for course in courses])
+    return folder / sha256(content.encode()).hexdigest()[:12]
 
 
 def teach(
