@@ -77,6 +77,8 @@ def number_of(regions, a, n):
 def fill_column(terrain, regions, buffers, goal, mode, cap, starts, column):
     """Write the entries of regions towards region ``goal``: a depth, or -1 less the number of a neighbour.
 
+    ``starts``, int32, are the regions; ``column`` is int32 per region of the map.
+
     Lines 2 to 7 of Figure 3, for one goal; with GI and I, lines 5 to 6a of Figure 4, the depth of 5b being a hop.
     """
     b, distance = np.int64(regions.representatives[goal]), buffers.distance  # Figure 3, line 4
@@ -118,7 +120,10 @@ def depth_within(terrain, regions, buffers, r, cap):
 
 @kernel
 def fill_hops(terrain, regions, buffers, n, cap, hops):
-    """Write the depths from the representatives of all neighbours of region ``n`` to its own."""
+    """Write the depths from the representatives of all neighbours of region ``n`` to that of ``n``.
+
+    ``hops`` is uint16 per entry of ``regions.near``.
+    """
     b, begin, near = np.int64(regions.representatives[n]), regions.begin, regions.near
     for k in range(begin[n], begin[n + 1]):
         buffers.wanted[k - begin[n]] = regions.representatives[near[k]]

@@ -42,9 +42,10 @@ def set_edge(space, u, k, w, g):
 
 @kernel
 def search_regions(graph, trip, space, layers, h, s, a, b, depth):
-    """Search up to ``depth`` layers of regions around ``a``, where the agent stands on ``s``, and none behind ``b``'s.
+    """Search up to ``depth`` layers of regions around ``a``, none beyond the layer of ``b``; the agent is on ``s``.
 
-    ``layers`` is filled with the first slot of every layer and, one entry on, the end of the last.
+    ``layers``, int64[depth + 2], is filled from entry 1 on: the first slot of every layer, then the end of the last.
+    ``h`` is int64 per region.
 
     Returns:
         The number of layers; NONE if one is empty, as no way leads to ``b``; CUT where not even one is complete.

@@ -56,7 +56,7 @@ def priced(costs: NDArray[np.int64], gamma: float) -> NDArray[np.int64]:
 
 @kernel
 def fill_values(centroids, metric, b, values):
-    """Write the heuristic from every region to ``b``."""
+    """Write the heuristic from every region to ``b`` into ``values``, int64 per region."""
     for r in range(values.size):
         values[r] = centroid_gap(centroids, metric, r, b)
 
@@ -65,7 +65,8 @@ def fill_values(centroids, metric, b, values):
 def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths):
     """Lower the depth of every region to the smallest one whose step is on a shortest way to ``b``.
 
-    ``plain`` is the graph at prices without gamma; ``layers`` and ``distances`` have an entry for every region.
+    ``plain`` is the graph at prices without gamma. ``layers`` is as in ``search_regions``, for as many layers as there
+    are regions; ``values``, ``distances`` (a buffer) and ``depths`` are int64 per region.
     """
     search_regions(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
     distances[:] = INF

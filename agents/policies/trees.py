@@ -80,7 +80,7 @@ def join_trees(trees: list[Forest]) -> Forest:
 
 @kernel
 def add_scores(forest, inputs, branch, out):
-    """Write the sums of the scores; no tree is followed for more than ``branch`` tests."""
+    """Write the sums of the scores, float64[outputs]; no tree is followed for more than ``branch`` tests."""
     out[:] = 0.0
     for k in range(forest.root.size):
         node = np.int64(forest.root[k])

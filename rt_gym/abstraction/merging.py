@@ -26,7 +26,10 @@ def adjacent(begin, near, u, v):
 
 @kernel
 def find_clique(begin, near, parent, u, mates):
-    """Write the first three, else two, neighbours without a parent that form a clique with ``u``; return how many."""
+    """Write the first three, else two, neighbours without a parent that form a clique with ``u``; return how many.
+
+    The arrays are those of ``group_cliques``; the result is written to the beginning of ``mates``.
+    """
     free = 0
     for k in range(begin[u], begin[u + 1]):
         if parent[near[k]] == NONE:
@@ -52,8 +55,8 @@ def find_clique(begin, near, parent, u, mates):
 def group_cliques(begin, near, parent, rest, mates):
     """Give every node a parent, in place of the NONE in ``parent``, and return how many parents there are.
 
-    ``begin``, ``near`` and ``parent`` are int32. Two int32 buffers: ``rest``, a stack as long as there are nodes, and
-    ``mates``, as long as the most neighbours of a node.
+    ``begin``, ``near`` and ``parent`` are int32, the last with one entry per node. Two buffers: ``rest``, int32 per
+    node, and ``mates``, int64, as long as the most neighbours of a node.
     """
     count, top = np.int64(0), np.int64(0)
     for u in range(parent.size):
@@ -91,7 +94,11 @@ def group_rest(begin, near, parent, u, count):
 
 @kernel
 def group_tiles(begin, near, tile, parent, stack):
-    """Give all nodes that are connected inside one tile the same parent, and return how many parents there are."""
+    """Give all nodes that are connected inside one tile the same parent, and return how many parents there are.
+
+    ``tile``, int64, is the tile of every node; ``stack``, int32 per node, is a buffer. The others are as in
+    ``group_cliques``.
+    """
     count = np.int64(0)
     for u in range(parent.size):
         if parent[u] != NONE:

@@ -36,16 +36,16 @@ def find_representatives(cells, xy, node, sizes, sums, nearest, cell):
 
 @kernel
 def centroid_gap(centroids, metric, a, b):
-    """Return the heuristic between the centroids of two regions as a cost, rounded to the nearest one there is.
+    """Return the heuristic between the centroids of two regions as a cost, rounded to the nearest exact one.
 
-    Between regions of one cell each it is exact.
+    Between regions of one cell each it is exact. ``centroids`` is float64[regions, 2].
     """
     return np.int64(np.rint(span(metric, centroids[a, 0] - centroids[b, 0], centroids[a, 1] - centroids[b, 1])))
 
 
 @kernel
 def fill_weights(begin, near, centroids, metric, weights):
-    """Write how far apart the centroids of neighbours are."""
+    """Write how far apart the centroids of neighbours are, into ``weights``, int64 per entry of ``near``."""
     for r in range(begin.size - 1):
         for k in range(begin[r], begin[r + 1]):
             weights[k] = centroid_gap(centroids, metric, r, near[k])
@@ -53,7 +53,10 @@ def fill_weights(begin, near, centroids, metric, weights):
 
 @kernel
 def fill_colours(begin, near, colours, taken):
-    """Write for every region the smallest number that no neighbour before it has; ``taken`` is a buffer."""
+    """Write for every region the smallest number that no neighbour before it has.
+
+    ``colours`` is int32 per region; ``taken``, int32, filled with NONE, is a buffer as long as the most neighbours + 1.
+    """
     for r in range(colours.size):
         for k in range(begin[r], begin[r + 1]):
             if near[k] < r:

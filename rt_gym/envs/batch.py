@@ -65,7 +65,10 @@ class OwnMaps(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What a step returns, fresh for every call, one row per episode; ``last`` has none unless it is needed."""
+    """What a step returns, new arrays for every call, one row per episode.
+
+    ``observation`` and ``last`` have one column per number of an observation; ``last`` has no rows unless it is needed.
+    """
 
     observation: NDArray[np.float32]
     last: NDArray[np.float32]

@@ -164,7 +164,7 @@ def look_straight(terrain, x, y, dx, dy):
 
 @kernel
 def write_situation(situation, terrain, trip, h, s, t, out):
-    """Write all features of where the agent stands, in the order of ``SITUATION``. One scan.
+    """Write all features of where the agent stands into ``out``, in the order of ``SITUATION``. One scan.
 
     Cells are located by arithmetic: see ``locate``.
     """

@@ -91,7 +91,7 @@ def _noise(shape: Shape, radius: int, rng: np.random.Generator) -> Heights:
 
 
 def _blur(field: Heights, radius: int, axis: int) -> Heights:
-    """Return 16 times the means of windows of ``2 * radius + 1`` cells along an axis; 1 time would lose precision."""
+    """Return 16 times the means of windows of ``2 * radius + 1`` cells along an axis; the factor keeps precision."""
     sums = np.cumsum(np.moveaxis(field, axis, 0), axis=0)
     sums = np.concatenate([np.zeros_like(sums[:1]), sums])
     span = 2 * radius + 1

@@ -115,6 +115,6 @@ def add_probabilities(tree, leaves, values, node, weight, out):
 
 @kernel
 def fill_classes(probability, out):
-    """Write the index of the most probable class of every row, of near equals the first."""
+    """Write the most probable class of every row of ``probability``, float64[n, classes]; of near equals the first."""
     for i in range(out.size):
         out[i] = first_maximum(probability[i])

@@ -176,7 +176,7 @@ def start_decisions(batch, tables, i, out):
 
 @kernel
 def start_all_decisions(handle, chosen, out):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    """Begin new episodes where ``chosen``, bool[n], is true; write all observations into ``out``, float32[n, size]."""
     batch, tables = handle.batch, handle.tables
     for i in range(chosen.size):
         if chosen[i]:
@@ -187,7 +187,7 @@ def start_all_decisions(handle, chosen, out):
 
 @kernel
 def step_decisions(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
     batch, tables, out = handle.batch, handle.tables, results.observation
     episodes, problems = batch.episodes, batch.problems
     for i in range(begin, end):
@@ -229,7 +229,7 @@ def start_layers(batch, i, out):
 
 @kernel
 def start_all_layers(handle, chosen, out):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    """Begin new episodes where ``chosen``, bool[n], is true; write all observations into ``out``, float32[n, size]."""
     batch = handle.batch
     for i in range(chosen.size):
         if chosen[i]:
@@ -240,7 +240,7 @@ def start_all_layers(handle, chosen, out):
 
 @kernel
 def step_layers(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
     batch, out = handle.batch, results.observation
     episodes, problems = batch.episodes, batch.problems
     for i in range(begin, end):

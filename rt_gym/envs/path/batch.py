@@ -209,7 +209,10 @@ def show(batch, own, i, out, moves):
 
 @kernel
 def start_all(handle, chosen, observation, moves):
-    """Begin new episodes where ``chosen`` says so, and write the observations of all."""
+    """Begin new episodes where ``chosen``, bool[n], is true; write what all of them return.
+
+    ``observation``, float32[n, size], gets the observations, ``moves``, intp[n], the legal moves, a bit for each.
+    """
     batch, own = handle.batch, handle.own
     for k in range(chosen.size):
         i = np.uint64(k)
@@ -220,7 +223,7 @@ def start_all(handle, chosen, observation, moves):
 
 @kernel
 def step_range(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
     batch, own = handle.batch, handle.own
     move_episodes(batch, own, actions, results, info, begin, end)
     show_episodes(batch, own, results.observation, info.moves, begin, end)

@@ -98,7 +98,7 @@ def write_two(blocked, byte, seen, seen_byte, row, shift, side, k, out):
 
 @kernel
 def write_cells(terrain, x, y, radius, planes, out):
-    """Write a window cell by cell: the way for maps that change and for single environments in fog."""
+    """Write a window, float32[planes * side**2], cell by cell: for changing maps, and single environments in fog."""
     stride = terrain.offset[1]
     width, height = stride - 2, terrain.free.size // stride - 2
     k = 0

@@ -208,7 +208,10 @@ def advance(batch, own, i, action, out):
 
 @kernel
 def start_all(handle, chosen, out, bits):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    """Begin new episodes where ``chosen``, bool[n], is true; write what all of them return.
+
+    ``out``, float32[n, size], gets the observations, ``bits``, int64[n], the possible actions, a bit for each.
+    """
     batch, own = handle.batch, handle.own
     for k in range(chosen.size):
         i = np.uint64(k)
@@ -224,7 +227,7 @@ def start_all(handle, chosen, out, bits):
 
 @kernel
 def step_range(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
     batch, own = handle.batch, handle.own
     over, mode, out = batch.episodes.over, batch.mode, results.observation
     for k in range(begin, end):
