@@ -15,7 +15,8 @@ Readings:
 - Once ``quota`` is used up, every further change sends the agent back along its own trail to where it planned before.
   Without a trail it goes forward. A trail that is blocked, or longer than the map has cells, is forgotten.
 - The way back is checked step by step, which is a scan each.
-- Depth one is not written out, as it is in LRTA*, and takes several times as long; deeper lookaheads cost the same.
+- Depth one has no code of its own, as it has in LRTA*, and takes several times as long; deeper lookaheads take as long
+  as those of LRTA*.
 """
 
 import math

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
 
-MAX_BYTES = 1 << 33
+MAX_ARCHIVE_BYTES = 1 << 33
 _MOST_MEMBERS = 100
 _HEAD = "head"
 # Version 3 differs from 2 only in the names of fields, which none of our arrays have.
@@ -53,7 +53,7 @@ def load_archive(path: PathLike, kind: str, version: int, layout: Layout) -> tup
     Raises:
         InputError: if it is of another kind or version, damaged, or has other arrays than ``layout`` asks for.
     """
-    file, data = shown(path), read_bytes(path, MAX_BYTES)
+    file, data = shown(path), read_bytes(path, MAX_ARCHIVE_BYTES)
     # Counted before the archive is opened, because opening it makes an object per member.
     if data.count(b"PK\x01\x02", max(0, len(data) - (1 << 16))) > _MOST_MEMBERS:
         raise InputError(f"{file}: is not a {kind}: it has more than {_MOST_MEMBERS} members")

@@ -6,8 +6,8 @@ than a whole episode is judged.
 
 The merit of a candidate is the mean of the logarithms of both ratios (``training.compare``): how many times its
 expansions LRTA* of fixed depths needs for its suboptimality, by the mean and the pooled meter. All candidates of a
-generation meet the same problems; one with a cut run is void. Both ratios hang on a few hard problems, which a network
-soon knows by heart: where there are several shares of problems, each generation meets the next one.
+generation meet the same problems; one with a cut run is void. Both ratios depend on a few hard problems, to which a
+network soon overfits: where there are several shares of problems, each generation gets the next one.
 
 The network of a candidate has one layer of a few hidden units and a number y behind it. To deepen or to act is a
 matter of its sign. A depth is the one whose logarithm is nearest to y, which is the largest of the outputs

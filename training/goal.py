@@ -103,7 +103,7 @@ def joined(parts: Sequence[GoalSamples]) -> GoalSamples:
 def log_walk(terrain, regions, candidates, distance, path, t, stride, rows, label, state):
     """Write the candidates of every ``stride``-th state of a walk and which of them are right; return how many.
 
-    ``distance`` is int64 per cell, ``path`` int32, the cells of the walk. ``rows``, float32[n, 6], ``label`` and
+    ``distance`` is int64 per cell, ``path`` int64, the cells of the walk. ``rows``, float32[n, 6], ``label`` and
     ``state``, int64[n], are filled.
     """
     count, states = 0, 0

@@ -86,11 +86,11 @@ def find_nearest(nearest, metric, x, y, goal_x, goal_y):
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if count == best.size and box_gap(nearest, metric, node, x, y, goal_x, goal_y) > far[count - 1]:
+        if count == best.size and gap_to_node(nearest, metric, node, x, y, goal_x, goal_y) > far[count - 1]:
             continue
         second = nearest.second[node]
         if second != 0:  # the nearer child is searched first
-            swap = box_gap(nearest, metric, second, x, y, goal_x, goal_y) < box_gap(
+            swap = gap_to_node(nearest, metric, second, x, y, goal_x, goal_y) < gap_to_node(
                 nearest, metric, node + 1, x, y, goal_x, goal_y
             )
             stack[waiting] = node + 1 if swap else second
@@ -111,7 +111,7 @@ def problem_gap(metric, dx, dy, goal_dx, goal_dy):
 
 
 @kernel
-def box_gap(nearest, metric, node, x, y, goal_x, goal_y):
+def gap_to_node(nearest, metric, node, x, y, goal_x, goal_y):
     """Return how far a problem is from the box of a node."""
     low, high = nearest.low[node], nearest.high[node]
     return problem_gap(

@@ -232,7 +232,7 @@ def _seconds(task: Callable[[], None]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class StoredDatabase:
     """A database as it was read from a file, not yet checked against a map."""
 
     name: str
@@ -276,7 +276,7 @@ def _depths(values: NDArray[Any], cap: int) -> bool:
     return not values.size or bool(values.min() >= 1 and values.max() <= cap)
 
 
-def open_database(source: PathLike | Database) -> Stored | Database:
+def open_database(source: PathLike | Database) -> StoredDatabase | Database:
     """Return a database that is already there, or one from a file."""
     if isinstance(source, Database):
         return source
@@ -290,7 +290,7 @@ def open_database(source: PathLike | Database) -> Stored | Database:
             raise InputError("does not say of which regions of which map it is")
     except InputError as error:
         raise InputError(f"{shown(source)}: {error}") from None
-    return Stored(shown(source), digest, mode, cap, kind, level, **arrays)
+    return StoredDatabase(shown(source), digest, mode, cap, kind, level, **arrays)
 
 
 def load_database(source: PathLike | Database, grid: Grid) -> Database:

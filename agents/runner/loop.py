@@ -63,8 +63,8 @@ def decision(episode):
 def bind(template: Callable[..., Any], plan: Any) -> Any:
     """Return a copy of a template that calls this plan, as a kernel of its own.
 
-    The qualified name keeps the disk caches of two agents apart: numba tells cached functions from each other by name
-    and byte code, and the byte code is the same.
+    The qualified name keeps the disk caches of two agents apart: Numba identifies cached functions by name and
+    byte code, and these have equal byte code.
     """
     source = getattr(plan, "py_func", plan)
     bound = types.FunctionType(template.__code__, {**template.__globals__, "plan": plan}, template.__name__)

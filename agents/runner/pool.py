@@ -14,7 +14,7 @@ from agents.base import KernelAgent
 from rt_gym.problem import Problem
 
 MOST_AGENTS = 8
-MOST_BYTES = 1 << 28
+MOST_POOL_BYTES = 1 << 28
 
 
 class Pool:
@@ -25,7 +25,7 @@ class Pool:
             one that has waited longest is dropped.
     """
 
-    def __init__(self, most_agents: int = MOST_AGENTS, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_agents: int = MOST_AGENTS, most_bytes: int = MOST_POOL_BYTES) -> None:
         self.most_agents, self.most_bytes = most_agents, most_bytes
         self._waiting: list[tuple[Hashable, KernelAgent, int]] = []
         self._lock = Lock()

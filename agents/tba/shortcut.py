@@ -76,7 +76,7 @@ def begin_on_solution(terrain, shortcut, tree, paths, follow, loc, cost, meet):
 
 
 @kernel
-def join(space, paths, follow, v):
+def write_joined(space, paths, follow, v):
     """Write the way found, from slot ``v`` to the solution and along it to the goal, into the other path."""
     new, length, w = 1 - follow, np.int64(0), v
     while space.parent[w] != NONE:
@@ -106,5 +106,5 @@ def take_shortcut(terrain, trip, memory, loc):
     begin_on_solution(terrain, shortcut, tree, paths, state.follow, loc, cost, meet)
     v = seek(terrain, trip, shortcut, loc, meet + 1, memory.limits.all - trip.meter[0].expansions)
     if v != NONE and shortcut.space.g[v] < tree.g[here] + cost - 2 * tree.g[u]:
-        join(shortcut.space, paths, state.follow, v)
+        write_joined(shortcut.space, paths, state.follow, v)
         state.follow = 1 - state.follow

@@ -9,7 +9,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.maps.settlements import build
+from rt_gym.maps.settlements import build_settlements
 
 Cells = NDArray[np.bool_]
 Heights = NDArray[np.int64]
@@ -24,7 +24,7 @@ def terrain(width: int, height: int, rng: np.random.Generator) -> Cells:
     free &= ~_broken(_river(shape, unit, rng), unit, rng)
     free &= ~_broken(_cliffs(shape, unit, rng), unit, rng)
     free = around(~free) < 5
-    build(free, unit, rng)
+    build_settlements(free, unit, rng)
     free = without_specks(free, 2 * unit)
     join_parts(free, 1 + unit // 12, rng)
     return free

@@ -72,7 +72,7 @@ class Plan:
         )
 
     def place(self, course: Course, number: int) -> Place:
-        """Return a problem as tables have it."""
+        """Return a problem as a row of a table begins."""
         task = course.tasks[number]
         return Place(
             course.name,

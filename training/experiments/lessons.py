@@ -24,7 +24,7 @@ class Lesson:
     """A policy of trees to be trained.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
         d_max: the largest depth.
         recipe: how it is learned; a price is chosen on the validation maps where its labels are costs.
         dagger: rounds of labelling its own states.
@@ -49,7 +49,7 @@ class Upbringing:
     """A network to be evolved.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
         d_max: the largest depth.
         evolution: the settings.
         dagger: always 0, as no states are labelled.
@@ -75,7 +75,7 @@ class Reinforcement:
     """A network to be trained by reinforcement.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
         training: the settings.
         dagger: always 0, as no states are labelled.
     """
@@ -133,11 +133,11 @@ def teach(
 
 
 def enrol(name: str, policy: Policy, folder: Path) -> Contender:
-    """Return the contender that follows a policy, which is written to a folder; tables call it by its name."""
+    """Return the contender that follows a policy, which is written to a folder; ``name`` is its name in tables."""
     (contender,) = contend([policy], folder)
     return called(name, contender)
 
 
 def called(name: str, contender: Contender) -> Contender:
-    """Return a contender whose policy tables call by its name."""
+    """Return a contender that has this name in tables."""
     return replace(contender, entry=contender.entry._replace(setting=f"policy={name}"))

@@ -67,7 +67,7 @@ class DepthBatch(NamedTuple):
     mode: int
 
 
-class StepInfo(NamedTuple):
+class DepthStepInfo(NamedTuple):
     """What a step tells beside its results, one entry per episode."""
 
     flags: NDArray[np.int64]
@@ -76,9 +76,9 @@ class StepInfo(NamedTuple):
     scans: NDArray[np.int64]
 
 
-def make_step_info(count: int) -> StepInfo:
+def make_step_info(count: int) -> DepthStepInfo:
     """Return fresh arrays for ``count`` episodes."""
-    return StepInfo(*(np.empty(count, np.int64) for _ in StepInfo._fields))
+    return DepthStepInfo(*(np.empty(count, np.int64) for _ in DepthStepInfo._fields))
 
 
 def make_depth_episodes(count: int, control: Control | Deepening) -> DepthEpisodes:

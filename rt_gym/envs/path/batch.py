@@ -90,7 +90,7 @@ class PathBatch(NamedTuple):
     mode: int
 
 
-class StepInfo(NamedTuple):
+class PathStepInfo(NamedTuple):
     """What a step reports beside its results, per episode: whether a wall was hit, and the legal moves after it."""
 
     blocked: NDArray[np.bool_]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
 from rt_gym.envs.path.batch import (
     PathBatch,
-    StepInfo,
+    PathStepInfo,
     make_map_bits,
     make_path_episodes,
     start_all,
@@ -175,6 +175,6 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         return {"action_mask": self._masks.take(moves, axis=0)}
 
     def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
-        info = StepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
+        info = PathStepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
         self._run(step_range, actions, results, info)
         return {"action_mask": self._masks.take(info.moves, axis=0), "blocked": info.blocked}

@@ -35,7 +35,7 @@ from rt_gym.trip import Trip, make_trip, restart_trip
 from rt_gym.world import Truth, observe, sight
 
 
-class Arrays(NamedTuple):
+class EpisodeArrays(NamedTuple):
     """What an episode works on beside its map. Whatever it need not keep from step to step belongs to its thread.
 
     Episode and thread each have such a tuple, with None for what the other one holds; ``merge`` combines the two.
@@ -61,7 +61,7 @@ class ThinkEpisodes(NamedTuple):
     problem: NDArray[np.int64]
     random: NDArray[np.uint64]
     over: NDArray[np.bool_]
-    arrays: Arrays
+    arrays: EpisodeArrays
 
 
 class ThinkBatch(NamedTuple):
@@ -81,13 +81,13 @@ class ThinkBatch(NamedTuple):
     problems: Problems
     truth: Truth
     episodes: ThinkEpisodes
-    thread: Arrays
+    thread: EpisodeArrays
     meter: NDArray[np.record]
     terms: ThinkTerms
     mode: int
 
 
-class StepInfo(NamedTuple):
+class ThinkStepInfo(NamedTuple):
     """What a step tells beside its results, int64 per episode.
 
     Attributes:
@@ -102,18 +102,18 @@ class StepInfo(NamedTuple):
     scans: NDArray[np.int64]
 
 
-def make_thread_arrays(settings: Settings) -> Arrays:
+def make_thread_arrays(settings: Settings) -> EpisodeArrays:
     """Return what the episodes of a thread share, None for what each of them has."""
     trip: Any = make_trip(0, changed=_most_changes(settings))
     memory: Any = make_think_memory(_largest(settings), settings.history)
     ties = NO_SPACE._replace(rank=memory.space.rank, random=memory.space.random)
-    return Arrays(
+    return EpisodeArrays(
         trip=trip._replace(meter=None, tally=None, state=None, plan=None),
         memory=memory._replace(h=None, space=ties, size=None, first=None, track=None, state=None),
     )
 
 
-def make_think_episodes(count: int, settings: Settings, thread: Arrays) -> ThinkEpisodes:
+def make_think_episodes(count: int, settings: Settings, thread: EpisodeArrays) -> ThinkEpisodes:
     """Return the state of ``count`` episodes, without what belongs to their thread."""
     cells = _largest(settings)
     trip, memory = make_trip(cells, rows=(count,)), make_think_memory(cells, settings.history, (count,))
@@ -121,7 +121,7 @@ def make_think_episodes(count: int, settings: Settings, thread: Arrays) -> Think
         problem=np.zeros(count, np.int64),
         random=np.zeros(count, np.uint64),
         over=np.zeros(count, np.bool_),
-        arrays=_without(Arrays(trip, memory), thread),
+        arrays=_without(EpisodeArrays(trip, memory), thread),
     )
 
 
@@ -149,7 +149,7 @@ def bytes_of(arrays: Any) -> int:
     return 0 if arrays is None else int(arrays.nbytes)
 
 
-def bytes_of_episodes(episodes: ThinkEpisodes, own: OwnMaps | None, thread: Arrays) -> int:
+def bytes_of_episodes(episodes: ThinkEpisodes, own: OwnMaps | None, thread: EpisodeArrays) -> int:
     """Return the memory that episodes may come to take, with what their thread shares."""
     return bytes_of((episodes, own and (own.believed, own.real, own.state), thread))
 

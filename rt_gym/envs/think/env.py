@@ -12,8 +12,8 @@ from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import LOST, OVERRAN
 from rt_gym.envs.think.batch import (
-    StepInfo,
     ThinkBatch,
+    ThinkStepInfo,
     bytes_of_episodes,
     machine_memory,
     make_think_episodes,
@@ -180,7 +180,7 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
         return {"action_mask": MASKS.take(bits, axis=0)}
 
     def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
-        info = StepInfo(*np.empty((len(StepInfo._fields), self.num_envs), np.int64))
+        info = ThinkStepInfo(*np.empty((len(ThinkStepInfo._fields), self.num_envs), np.int64))
         self._run(step_range, actions, results, info)
         return {
             "action_mask": MASKS.take(info.possible, axis=0),
