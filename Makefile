@@ -8,6 +8,8 @@ PIP := $(RUN) pip --disable-pip-version-check $(if $(MAKE_TERMOUT),,--quiet) ins
 CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 TESTED := tests rt_gym agents training
+# All but what they share, and the comparison with another checkout, which wants to be told where that is.
+BENCHMARKS := $(filter-out %/measure.py %/against.py,$(wildcard benchmarks/*.py))
 
 .PHONY: demo test lint types unit bench clean
 
@@ -28,7 +30,7 @@ unit: $(DEV)
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest -n 2 --dist worksteal -m "plain and not slow"
 
 bench: $(DEV)
-	for script in search realtime envs startup j48 dstar_lite tba precompute subgoals rl; do $(VENV)/bin/python benchmarks/$$script.py || exit 1; done
+	for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -15,14 +15,15 @@ from agents.record import Decision
 from agents.runner.loop import bound_to
 from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import InputError, checked_seed, quoted
-from rt_gym.grid import fill_h0, locate, span
 from rt_gym.handles import handle
 from rt_gym.jit import kernel
 from rt_gym.meter import CRAMPED
 from rt_gym.search.astar import make_buckets
 from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.terrain import fill_h0, locate, span
 from rt_gym.trip import STAY
-from rt_gym.world import Truth, View, World
+from rt_gym.view import View
+from rt_gym.world import Truth, World
 
 
 class Agent(Protocol):

@@ -37,13 +37,14 @@ from agents.knowledge.goal_seeker import GoalSeeker
 from agents.knowledge.nearest import Nearest, find_nearest, make_nearest
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, whole
-from rt_gym.grid import Grid, h0, locate
+from rt_gym.grid import Grid
 from rt_gym.jit import kernel, record
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
+from rt_gym.terrain import h0, locate
 from rt_gym.trip import FULL
-from rt_gym.world import View
+from rt_gym.view import View
 
 RECORDS = 1000
 NEIGHBOURS = 10

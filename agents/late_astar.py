@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from agents.base import Searcher
 from agents.tba.algorithm import MAX_R, share
-from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel, record
 from rt_gym.meter import scan
 from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, resume_astar
 from rt_gym.search.space import NONE, Space, draw, outdated, trace
+from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.world import View
+from rt_gym.view import View
 
 # What the agent is doing, and the direction of its step away from the start, or NONE.
 PROGRESS = record(phase=int, away=int)

@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from agents.base import Learner
 from rt_gym.errors import flag, whole
-from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, learn, scan
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value, value_at
+from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import CUT
-from rt_gym.world import View
+from rt_gym.view import View
 
 # The number of the trial.
 PROGRESS = record(trial=int)

@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 
 from agents.base import Learner
 from rt_gym.errors import whole
-from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, make_local
 from rt_gym.search.propagation import learn_around
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
+from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.world import View
+from rt_gym.view import View
 
 
 class LSKMemory(NamedTuple):

@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 
 from agents.base import Learner
 from rt_gym.errors import InputError, flag, quoted, whole
-from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, begin_search, bounded_astar, expand, make_local, nth_closed
 from rt_gym.search.propagation import changes, learn_around
 from rt_gym.search.space import NONE, Space, make_space, trace
 from rt_gym.search.step import best_step, commit
+from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.world import View
+from rt_gym.view import View
 
 CONTROLS = ("dynamic", "single", "several")
 DYNAMIC, SINGLE, SEVERAL = range(3)

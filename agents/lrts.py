@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 from agents.lrta import LRTA
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.errors import InputError, quoted
-from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED, raise_h, scan
 from rt_gym.search.layers import look_by_layers, max_of_min, trace_best
 from rt_gym.search.space import NONE, Space
+from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.world import View
+from rt_gym.view import View
 
 MAX_QUOTA = INF // STRAIGHT - 1
 

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from agents.base import Learner
 from rt_gym.errors import InputError, quoted, whole
-from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
 from rt_gym.search.space import NONE, Space, trace
+from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.world import View
+from rt_gym.view import View
 
 
 class LSSMemory(NamedTuple):

@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from agents.base import Learner
 from rt_gym.errors import whole
-from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, raise_h, scan
 from rt_gym.search.heap import Heap, before, lower, pop, push, sift_down, sift_up
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
+from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT
-from rt_gym.world import View
+from rt_gym.view import View
 
 # How many states have come in this trial.
 PROGRESS = record(arrivals=int)

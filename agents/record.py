@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import SQRT2
-from rt_gym.grid import Position
 from rt_gym.problem import Problem
+from rt_gym.terrain import Position
 
 
 class MoveSeconds(NamedTuple):

@@ -17,11 +17,11 @@ import numpy as np
 
 from agents.lss_lrta import LSSLRTA
 from rt_gym.cost import INF
-from rt_gym.grid import MAX_CELLS
 from rt_gym.jit import kernel
 from rt_gym.meter import raise_h
 from rt_gym.search.local import bounded_astar, nth_closed
 from rt_gym.search.space import NONE, trace
+from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
 
 

@@ -14,8 +14,8 @@ from scipy.sparse.csgraph import dijkstra
 
 import agents
 from rt_gym import Grid, Problem, distance_field
-from rt_gym.grid import Position
 from rt_gym.search.distance import exact_distances
+from rt_gym.terrain import Position
 
 RELATIVE = 1e-9
 FEW = slice(None, None, 5)  # of the problems, where the other side is slow

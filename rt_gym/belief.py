@@ -7,8 +7,9 @@ so the moves out of its own cell are always known exactly.
 
 import numpy as np
 
-from rt_gym.grid import Grid, Terrain, locate, set_free
+from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.terrain import Terrain, locate, set_free
 
 
 @kernel

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from rt_gym.cost import STRAIGHT
 from rt_gym.errors import InputError, checked_seed, quoted
-from rt_gym.grid import STEPS, Grid, Position
+from rt_gym.grid import Grid
 from rt_gym.problem import Change, Problem
 from rt_gym.search.astar import shortest_cost
 from rt_gym.search.distance import exact_distances
+from rt_gym.terrain import STEPS, Position
 
 Floats = NDArray[np.float64]
 

@@ -7,172 +7,25 @@ tests for the edge of the map. People address it by ``(x, y)``, x to the right, 
 
 import hashlib
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rt_gym.cost import DIAGONAL, STRAIGHT, to_float
 from rt_gym.errors import InputError, quoted
-from rt_gym.jit import kernel, record
-
-DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
-STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
-OPPOSITE = (2, 3, 0, 1, 7, 6, 5, 4)
-
-MAX_CELLS = 1 << 22  # the cost of every shortest path then stays below cost.INF
-
-Position = tuple[int, int]
-
-# What the heuristic charges per straight and per diagonal step; the connectivity and the index of the corner rule.
-METRIC = record(per_straight=int, per_diagonal=int)
-RULE = record(connectivity=int, corner=int)
-
-
-class Terrain(NamedTuple):
-    """What kernels know of a map; the flat arrays have one entry per cell, border included.
-
-    Attributes:
-        mask: uint8, bit ``d`` is set where a move in direction ``d`` is legal.
-        free: uint8, 1 where the cell is (believed) free.
-        known: uint8, 1 where the cell has been seen.
-        xy: int32, two entries per cell, its column and row.
-        offset: int64[8], what to add to a cell to step in direction ``d``.
-        cost: int64[8], exact cost of a step in direction ``d``.
-        metric: METRIC[1], what the heuristic charges per step.
-        rule: RULE[1], connectivity and corner rule (index into ``CORNERS``).
-    """
-
-    mask: NDArray[np.uint8]
-    free: NDArray[np.uint8]
-    known: NDArray[np.uint8]
-    xy: NDArray[np.int32]
-    offset: NDArray[np.int64]
-    cost: NDArray[np.int64]
-    metric: NDArray[np.record]
-    rule: NDArray[np.record]
-
-
-CORNERS = ("strict", "one", "free")
-
-
-@kernel
-def exits(terrain, cell):
-    """Return the legal moves out of ``cell``, one bit per direction, from which cells are free.
-
-    The index of a diagonal holds its two cardinals: SE = 4 lies between E and S, NE = 5 between E and N, and so on.
-    """
-    free, offset = terrain.free, terrain.offset
-    if free[cell] == 0:
-        return np.uint8(0)
-    east = np.int64(free[cell + offset[0]])
-    south = np.int64(free[cell + offset[1]])
-    west = np.int64(free[cell + offset[2]])
-    north = np.int64(free[cell + offset[3]])
-    bits = east | south << 1 | west << 2 | north << 3
-    if terrain.rule[0].connectivity == 8:
-        needed = 2 - terrain.rule[0].corner
-        if free[cell + offset[4]] != 0 and east + south >= needed:
-            bits |= 16
-        if free[cell + offset[5]] != 0 and east + north >= needed:
-            bits |= 32
-        if free[cell + offset[6]] != 0 and west + south >= needed:
-            bits |= 64
-        if free[cell + offset[7]] != 0 and west + north >= needed:
-            bits |= 128
-    return np.uint8(bits)
-
-
-@kernel
-def fill_masks(terrain, stride):
-    """Compute ``terrain.mask`` of every inner cell in place."""
-    for cell in range(stride, terrain.mask.size - stride):
-        terrain.mask[cell] = exits(terrain, cell)
-
-
-@kernel
-def set_free(terrain, cell, free):
-    """Make ``cell`` free (1) or blocked (0) and mend the masks of the nine cells that this can touch."""
-    terrain.free[cell] = free
-    terrain.mask[cell] = exits(terrain, cell)
-    for d in range(8):
-        near = cell + terrain.offset[d]
-        if terrain.free[near] != 0:
-            terrain.mask[near] = exits(terrain, near)
-
-
-@kernel(inline=True)
-def span(metric, dx, dy):
-    """Return the distance over so many columns and rows of open ground, at ``metric``'s prices per step."""
-    low = min(abs(dx), abs(dy))
-    return (max(abs(dx), abs(dy)) - low) * metric[0].per_straight + low * metric[0].per_diagonal
-
-
-@kernel(inline=True)
-def gap(xy, metric, a, b):
-    """Return the distance of two cells on open ground, at ``metric``'s prices per step."""
-    return span(metric, np.int64(xy[2 * a]) - xy[2 * b], np.int64(xy[2 * a + 1]) - xy[2 * b + 1])
-
-
-@kernel(inline=True)
-def locate(terrain, cell):
-    """Return column and row of a cell by arithmetic.
-
-    In a search the table ``xy`` is the faster way. It is as large as the map, though, and thousands of episodes that
-    stand anywhere miss the cache with every look at it. Half a cell keeps the product away from whole numbers, where
-    rounding could change it; the inverse is the same for all cells, so the compiler divides once.
-    """
-    row = np.int64((cell + 0.5) * (1.0 / terrain.offset[1]))
-    return cell - row * terrain.offset[1] - 1, row - 1
-
-
-@kernel(inline=True)
-def target(terrain, s, d):
-    """Return the cell that a move in direction ``d`` leads to: ``s`` itself if it is blocked, or if ``d`` is STAY."""
-    if d < 0:
-        return s
-    return s + (terrain.mask[s] >> d & 1) * terrain.offset[d]
-
-
-@kernel(inline=True)
-def h0(terrain, a, b):
-    """Return the heuristic between two cells: Manhattan, octile or Chebyshev, as fits the moves."""
-    return gap(terrain.xy, terrain.metric, a, b)
-
-
-@kernel
-def fill_h0(terrain, goal, h):
-    """Write the heuristic from every cell to ``goal`` into ``h``."""
-    stride = terrain.offset[1]
-    goal_x, goal_y = locate(terrain, goal)
-    for row in range(h.size // stride):
-        line = h[row * stride :]
-        for column in range(stride):
-            line[column] = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
-
-
-@kernel
-def fill_components(terrain, label, stack):
-    """Number the connected components of the free cells from 1 into the zeroed ``label``; return how many."""
-    count = 0
-    for seed in range(label.size):
-        if terrain.free[seed] == 0 or label[seed] != 0:
-            continue
-        count += 1
-        label[seed] = count
-        stack[0] = seed
-        top = 1
-        while top > 0:
-            top -= 1
-            cell = np.int64(stack[top])
-            for d in range(8):
-                if terrain.mask[cell] >> d & 1:
-                    near = cell + terrain.offset[d]
-                    if label[near] == 0:
-                        label[near] = count
-                        stack[top] = near
-                        top += 1
-    return count
+from rt_gym.terrain import (
+    CORNERS,
+    DIRECTIONS,
+    MAX_CELLS,
+    METRIC,
+    RULE,
+    STEPS,
+    Position,
+    Terrain,
+    fill_components,
+    fill_masks,
+)
 
 
 class Grid:

@@ -24,9 +24,10 @@ from llvmlite import ir
 from numba import config, typeof, types
 from numba.core import cgutils
 from numba.core.datamodel import default_manager
-from numba.core.options import DefaultOptions
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
+
+from rt_gym.kernel_cache import DefaultOptions
 
 _ARRAY = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
 # Kernels that count references would count those of memory that is not theirs.
@@ -116,7 +117,8 @@ def _remake(parts: dict[str, Any]) -> Any:
 
 @cache
 def _parts_type(names: tuple[str, ...]) -> Any:
-    kind: Any = namedtuple("Parts", names)
+    make: Any = namedtuple  # a name that is known only now is more than the type checker takes
+    kind = make("Parts", names)
     kind.__reduce__ = lambda self: (_remake, (self._asdict(),))  # pickling would look for the class by its name
     return kind
 

@@ -16,12 +16,7 @@ import numpy as np
 from numba import config, types
 from numba.extending import overload
 
-from rt_gym.kernel_cache import KernelCache, stamp
-
-try:
-    from numba.core.options import DefaultOptions
-except ImportError:  # an object knows no option: asking is harmless
-    DefaultOptions = object
+from rt_gym.kernel_cache import DefaultOptions, KernelCache, stamp
 
 
 def kernel(func: Callable[..., Any] | None = None, *, inline: bool = False, also: Iterable[str | Path] = ()) -> Any:

@@ -29,9 +29,10 @@ from numba import config
 
 try:
     from numba.core.caching import FunctionCache, IndexDataCacheFile
+    from numba.core.options import DefaultOptions as DefaultOptions
     from numba.core.serialize import dumps
-except ImportError:  # an object is no cache: making one fails and is caught
-    FunctionCache = IndexDataCacheFile = object
+except ImportError:  # an object is no cache and knows no option: making the one fails and is caught, asking is harmless
+    FunctionCache = IndexDataCacheFile = DefaultOptions = object
 
 # The packages are found as neighbours on the disk, not by import: some other `agents` on the path must not count.
 _HOME = Path(__file__).absolute().parent.parent

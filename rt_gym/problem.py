@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rt_gym.cost import INF, to_float
 from rt_gym.errors import InputError, quoted, whole
-from rt_gym.grid import Grid, Position
+from rt_gym.grid import Grid
+from rt_gym.terrain import Position
 
 if TYPE_CHECKING:
     from rt_gym.meter import Budget
-    from rt_gym.world import View
+    from rt_gym.view import View
 
 
 class Change(NamedTuple):

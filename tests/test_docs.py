@@ -102,10 +102,30 @@ class TestEnvironmentsPage:
         assert table == defaults(RTPathEnv, Settings, PathSettings)
 
     def test_so_are_those_of_the_batch(self) -> None:
-        table = first_columns(sections(sections(self.text, 2)["RTPath-v0"], 3)["Vectorised environment"])
-        wanted = defaults(RTPathVectorEnv)
-        del wanted["render_mode"]
-        assert {name: default for name, default in table.items() if name in wanted} == wanted
+        path = sections(sections(self.text, 2)["RTPath-v0"], 3)
+        batched = path["Vectorised environment"]
+        table = first_columns(batched)
+        taken = defaults(RTPathVectorEnv)
+        shared = defaults(PathSettings) | defaults(Settings)
+        wanted = {name: default for name, default in taken.items() if name not in shared}
+        del wanted["render_mode"], wanted["budget"]
+        assert {name: default for name, default in table.items() if name in taken} == wanted
+        assert shared.items() <= taken.items()
+        refused = defaults(RTPathEnv).keys() - shared.keys()
+        sentence = re.search(r"It takes the arguments above, except (.+?), and these", batched)
+        assert sentence is not None
+        assert set(re.findall(r"`(\w+)`", sentence[1])) == refused
+
+    def test_a_batch_of_moves_refuses_the_others(self) -> None:
+        for name in defaults(RTPathEnv).keys() - (defaults(PathSettings) | defaults(Settings)).keys():
+            with pytest.raises((rt_gym.InputError, TypeError), match=name.removesuffix("_mode")):
+                RTPathVectorEnv(map="open-16", pool=1, **{name: "ansi" if name == "render_mode" else 5})
+
+    @pytest.mark.parametrize("env_id", ["RTDepth-v0", "RTThink-v0"])
+    def test_the_budget_of_the_other_batches_is_1000_by_default(self, env_id: str) -> None:
+        assert "a `budget`, 1000 by default" in sections(sections(self.text, 2)[env_id], 3)["Vectorised environment"]
+        batch: Any = gym.make_vec(env_id, vectorization_mode="vector_entry_point", map="open-16", pool=1)
+        assert batch.budget == rt_gym.Budget(1000)
 
     def test_and_those_of_a_budget(self) -> None:
         table = first_columns(self.text)

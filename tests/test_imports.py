@@ -75,6 +75,27 @@ def test_only_the_environments_import_gymnasium() -> None:
     assert offences(searching, {"gymnasium"}) + offences(inner, {"rt_gym.envs"}) == []
 
 
+def test_only_these_files_speak_numba_and_llvm() -> None:
+    speakers = {"rt_gym/jit.py", "rt_gym/handles.py", "rt_gym/kernel_cache.py", "rt_gym/intrinsics.py"}
+    types = {"rt_gym/search/values.py": {"numba.types"}}  # it overloads functions by the kind of table
+    for path in (path for room in ROOMS for path in modules(room)):
+        name, sources = path.relative_to(ROOT).as_posix(), imported(path.read_text("utf-8"), package_of(path))
+        found = {source for source in sources if source.partition(".")[0] in ("numba", "llvmlite")}
+        assert found == types.get(name, set()) or name in speakers, name
+    assert all((ROOT / name).is_file() for name in speakers)
+
+
+def test_contributors_are_told_which() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    sentence = re.search(r"- Numba and LLVM are spoken by (.+?)No other file", page, re.DOTALL)
+    assert sentence is not None
+    assert set(re.findall(r"`(\S+)`", sentence[1])) == {
+        path.relative_to(ROOT / "rt_gym").as_posix()
+        for path in modules("rt_gym")
+        if offences([path], {"numba", "llvmlite"})
+    }
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_folder_with_modules_is_a_package_and_therefore_installed(room: str) -> None:
     assert {path.parent for path in modules(room)} == {path.parent for path in (ROOT / room).rglob("__init__.py")}

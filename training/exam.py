@@ -18,7 +18,7 @@ import agents
 from agents.policies.networks import Network
 from agents.policy_lrta import PolicyLRTA
 from rt_gym import InputError, Problem
-from rt_gym.grid import h0
+from rt_gym.terrain import h0
 from training.compare import Course, Plan, Task, Workers, run_plan, score_all
 from training.compare.stats import Floats, ratio
 from training.depth import MAX_MOVES, fixed_depths

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from agents import Run
 from agents.record import Decision
-from rt_gym.grid import DIRECTIONS, Position
+from rt_gym.terrain import DIRECTIONS, Position
 from rt_gym.trip import STAY
 from training.playback import Moment
 

@@ -11,10 +11,10 @@ from agents import Agent
 from agents.record import Decision
 from rt_gym import Budget, Problem, World
 from rt_gym.cost import to_float
-from rt_gym.grid import Position
 from rt_gym.render import Scene
 from rt_gym.render.pane import make_pane
 from rt_gym.render.scene import GRID_LAYERS
+from rt_gym.terrain import Position
 
 FRESH = 4  # moves for which a cell that has changed is marked, be it as at the start again
 

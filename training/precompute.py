@@ -18,7 +18,7 @@ from agents.knowledge import knn, pdb, subgoals
 from rt_gym import Grid, InputError
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole
-from rt_gym.grid import Position
+from rt_gym.terrain import Position
 from training.compare import Workers
 from training.compare.sources import source_stamp
 

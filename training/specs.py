@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, TypeVar
 
 from rt_gym.errors import InputError, quoted
-from rt_gym.grid import Position
+from rt_gym.terrain import Position
 
 # No more digits than an int64 surely holds; a longer number becomes a float, which no whole number accepts.
 _WHOLE = re.compile(r"[+-]?\d{1,18}")

@@ -46,11 +46,11 @@ from agents.dstar_lite.queue import (
 )
 from rt_gym.cost import INF, to_float
 from rt_gym.errors import InputError, quoted
-from rt_gym.grid import MAX_CELLS, h0, span
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, scan
+from rt_gym.terrain import MAX_CELLS, h0, span
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.world import View
+from rt_gym.view import View
 
 QUEUES = {"buckets": BUCKETS, "heap-larger-g": LARGER_G, "heap-smaller-g": SMALLER_G}
 

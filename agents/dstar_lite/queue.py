@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import INF
-from rt_gym.grid import MAX_CELLS, Terrain
 from rt_gym.jit import kernel, record
+from rt_gym.terrain import MAX_CELLS, Terrain
 
 BUCKETS, LARGER_G, SMALLER_G = range(3)
 

@@ -11,10 +11,10 @@ makes it more averse to turning back. By the smallest h alone a climb could lead
 import numpy as np
 
 from rt_gym.cost import INF
-from rt_gym.grid import h0
 from rt_gym.jit import kernel
 from rt_gym.meter import scan
 from rt_gym.search.space import NONE
+from rt_gym.terrain import h0
 
 
 @kernel

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.grid import span
 from rt_gym.jit import kernel
+from rt_gym.terrain import span
 
 LEAF = 16  # points
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from rt_gym.abstraction import Abstraction
 from rt_gym.abstraction.routes import next_region
 from rt_gym.cost import INF
-from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import LAYER_ADDED, DepthResults, add_layer, begin_layered, make_depth_results
 from rt_gym.search.distance import fill_distances, fill_distances_to
 from rt_gym.search.space import Space, make_space
+from rt_gym.terrain import fill_h0
 from rt_gym.trip import Trip, make_trip
 
 MODES = ("G", "GI", "I")

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import INF
-from rt_gym.grid import h0
 from rt_gym.jit import kernel
 from rt_gym.search.space import NONE
+from rt_gym.terrain import h0
 
 ROOT = 0
 _SHIFT = 34  # of g, which is exact to 2**-40 of a step

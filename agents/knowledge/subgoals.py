@@ -19,7 +19,8 @@ from agents.knowledge.subgoal_tree import ROOT, TreeBuffers, grow_tree, make_tre
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, shown
-from rt_gym.grid import Grid, Position, Terrain
+from rt_gym.grid import Grid
+from rt_gym.terrain import Position, Terrain
 
 FIRSTS = ("nearest", "sub")
 MOST_SUB_BYTES = 1 << 32  # of all Sub together

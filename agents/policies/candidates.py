@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import STRAIGHT
-from rt_gym.grid import h0
 from rt_gym.jit import kernel, record, write_fields
 from rt_gym.search.space import NONE
+from rt_gym.terrain import h0
 
 
 class Candidate(NamedTuple):

@@ -26,14 +26,14 @@ from rt_gym.features.decision import (
     write_situation,
 )
 from rt_gym.features.history import CELL, write_history
-from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import DepthResults, add_layer, begin_layered, learn_and_move, make_depth_results
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import Space, make_space
 from rt_gym.search.values import GoalValues, value_at
+from rt_gym.terrain import fill_h0
 from rt_gym.trip import Trip, make_trip
-from rt_gym.world import View
+from rt_gym.view import View
 
 MAX_DEPTH = 100
 HISTORY = 20  # the paper's n

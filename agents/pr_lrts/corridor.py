@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.grid import span
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
 from rt_gym.search.heap import push
 from rt_gym.search.local import Local, expand, make_local
 from rt_gym.search.space import NONE, discover, forget, make_space, set_parent
+from rt_gym.terrain import span
 
 # The mark of its regions, and the region that is looked for, NONE to look for a cell.
 TARGET = record(mark=int, target=int)

@@ -5,8 +5,8 @@ import numpy as np
 from agents.pr_lrts.corridor import lead_along
 from agents.pr_lrts.memory import CHOOSING, ON_CELLS
 from rt_gym.cost import INF
-from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
+from rt_gym.terrain import fill_h0
 
 
 @kernel(inline=True)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.tba.paths import clear, place_of, put
-from rt_gym.grid import h0
 from rt_gym.jit import kernel
 from rt_gym.meter import charge
 from rt_gym.search.astar import CLOSED
 from rt_gym.search.heap import Heap, lower, pop, push
 from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, set_parent, slot_of
+from rt_gym.terrain import h0
 
 
 class Shortcut(NamedTuple):

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from rt_gym.abstraction.merging import NONE, between, grid_edges, group_cliques, group_tiles, neighbours, tiles, widest
 from rt_gym.errors import InputError, quoted, whole
-from rt_gym.grid import Grid, span
+from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.terrain import span
 
 KINDS = ("clique", "tiles")
 MAX_LEVEL = 11  # a tile of this level is as wide as the largest square map

@@ -1,7 +1,8 @@
 """What the batched environments share: concatenated maps, problems in columns, maps of an episode's own, results.
 
 All maps are concatenated in one set of arrays; ``Maps.begin`` says where each begins. Maps that do not change are
-shared by all episodes. Where they change, or are hidden, every episode has its own, true and believed.
+shared by all episodes. Where they change, or where what is believed of a hidden map does not fit into bits (see
+``rt_gym.envs.path.window``), every episode has its own, true and believed.
 """
 
 from typing import Any, NamedTuple
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.step import TERMINATED, TRUNCATED
-from rt_gym.grid import Grid, Terrain
+from rt_gym.grid import Grid
 from rt_gym.jit import absent, kernel, merge, row
 from rt_gym.search.space import draw
+from rt_gym.terrain import Terrain
 from rt_gym.world import SCHEDULE, Truth, sight
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rt_gym.cost import STRAIGHT
-from rt_gym.grid import h0
 from rt_gym.jit import kernel, record
 from rt_gym.meter import GO, STOP, STUCK, after_overrun
+from rt_gym.terrain import h0
 from rt_gym.trip import STAY
 from rt_gym.world import walk
 

@@ -165,11 +165,10 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             other.result()
 
     def _checked_budget(self, budget: Budget | int | None) -> Budget:
-        if not self.metered:
-            if budget is not _DEFAULT:
-                raise InputError("budget must be left out: nothing is metered in a batch of this environment")
-            return Budget()
-        budget = Budget.of(1000 if budget is _DEFAULT else budget)
+        given = budget is not _DEFAULT
+        budget = Budget.of(budget if given else 1000)
+        if given and not self.metered:
+            raise InputError("budget must be left out: nothing is metered in a batch of this environment")
         if budget.on_overrun == "raise" or budget.seconds is not None:
             raise InputError(
                 'budget of a batch may not have on_overrun="raise" or seconds: one episode cannot stop all'

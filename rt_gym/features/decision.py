@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from rt_gym.cost import STRAIGHT
 from rt_gym.features.history import CELL, FEATURES, Track, begin_track, follow, make_track, write_history
-from rt_gym.grid import STEPS, locate, span
 from rt_gym.jit import kernel, record, write_fields
 from rt_gym.meter import scan
 from rt_gym.search.values import value_at
+from rt_gym.terrain import STEPS, locate, span
 
 SIGHT = 8  # how many cells ahead are looked at
 SHORT = 5  # a short history beside the long one

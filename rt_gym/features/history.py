@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import STRAIGHT
-from rt_gym.grid import locate, span
 from rt_gym.jit import kernel, record, write_fields
+from rt_gym.terrain import locate, span
 
 
 class History(NamedTuple):

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from rt_gym.cost import STRAIGHT
-from rt_gym.grid import h0, locate
 from rt_gym.jit import kernel, write_fields
 from rt_gym.search.space import NONE
+from rt_gym.terrain import h0, locate
 
 
 class Subgoal(NamedTuple):

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.features.history import FEATURES, Track, make_track, write_history
-from rt_gym.grid import h0
 from rt_gym.jit import kernel, record, write_fields
 from rt_gym.search.heap import Heap
 from rt_gym.search.local import Local, nth_closed
 from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.terrain import h0
 
 
 class Search(NamedTuple):

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.errors import InputError, quoted, whole
-from rt_gym.grid import MAX_CELLS, Grid
+from rt_gym.grid import Grid
 from rt_gym.maps import landscape
 from rt_gym.maps.passages import build_rooms, carve_maze
 from rt_gym.maps.sizes import size_problem
+from rt_gym.terrain import MAX_CELLS
 
 _SMALLEST_CAVE = 16  # cells; a smaller one is filled up
 

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from rt_gym.abstraction import Abstraction
 from rt_gym.errors import InputError
-from rt_gym.grid import Grid, Position
+from rt_gym.grid import Grid
 from rt_gym.maps.landscape import around
 from rt_gym.render import palette
 from rt_gym.render.terminal import coloured
+from rt_gym.terrain import Position
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -1,6 +1,6 @@
 """How large a map may be, asked before anything of that size is made."""
 
-from rt_gym.grid import MAX_CELLS
+from rt_gym.terrain import MAX_CELLS
 
 
 def size_problem(width: int, height: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.grid import Position
+from rt_gym.terrain import Position
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.errors import InputError
-from rt_gym.grid import Position
+from rt_gym.terrain import Position
 
 GRID_LAYERS, POSITION_LAYERS = ("h", "regions"), ("expanded", "subgoals")
 

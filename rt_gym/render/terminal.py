@@ -3,12 +3,12 @@
 import numpy as np
 
 from rt_gym.errors import InputError
-from rt_gym.grid import Position
 from rt_gym.render import palette
 from rt_gym.render.image import draw_map
 from rt_gym.render.pane import Pane, make_pane
 from rt_gym.render.scene import Scene
 from rt_gym.render.tiles import fog_tiles, wall_tiles
+from rt_gym.terrain import Position
 
 _MOST = 1000  # columns or rows that are made use of; hardly a terminal is larger
 _RESET = "\x1b[0m"

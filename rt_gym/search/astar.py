@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import INF
-from rt_gym.grid import METRIC, Grid, Position, Terrain, gap
+from rt_gym.grid import Grid
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED, charge
 from rt_gym.search.heap import Heap, lower, pop, push
 from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, set_parent
+from rt_gym.terrain import METRIC, Position, Terrain, gap
 from rt_gym.trip import make_trip
 
 FOUND, EXHAUSTED, INTERRUPTED = range(3)

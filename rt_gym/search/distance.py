@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from rt_gym.cost import INF, to_floats
 from rt_gym.errors import InputError
-from rt_gym.grid import Grid, Position
+from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.terrain import Position
 
 
 @kernel(inline=True)

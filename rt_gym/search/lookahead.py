@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import INF
-from rt_gym.grid import STEPS
 from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.space import NONE, draw, forget, give_slot
 from rt_gym.search.values import raise_value, values_at
+from rt_gym.terrain import STEPS
 from rt_gym.trip import CUT, NO_PATH
 
 NOT_QUEUED, QUEUED = 0, 1  # roles: whether a state is on the list of those to read again

@@ -10,9 +10,9 @@ the smallest. Values are those that the search found, path-max along its own pat
 
 import numpy as np
 
-from rt_gym.grid import OPPOSITE
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import NOT_QUEUED
+from rt_gym.terrain import OPPOSITE
 
 TIED = 2  # the role of a state on a cheapest path to a best one, until all are found
 

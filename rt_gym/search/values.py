@@ -11,9 +11,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from rt_gym.grid import locate, span
 from rt_gym.jit import kernel, record, typed
 from rt_gym.meter import raise_h
+from rt_gym.terrain import locate, span
 
 EMPTY = 0  # no cell: number 0 is the corner of the border
 FRESH = 64  # entries of a fresh table
@@ -166,14 +166,8 @@ def enlarge(learned):
 
 
 @kernel(inline=True)
-def hashed_value(learned, terrain, cell, t):
-    """Return the learned value of a cell, or its heuristic, without the table of coordinates: see ``locate``."""
-    return entered_value(learned, cell, terrain, cell, t)
-
-
-@kernel(inline=True)
 def entered_value(learned, entry, terrain, cell, t):
-    """Return the value of an entry of the table, or the heuristic of its cell."""
+    """Return the value of an entry of the table, or the heuristic of its cell: see ``locate``."""
     k = place_of(learned, entry)
     if learned.cells[k] != EMPTY:
         return learned.values[k]
@@ -203,18 +197,11 @@ def hashed_values(learned, terrain, cells, begin, end, t, out):
 
 
 @kernel
-def raise_hashed(trip, learned, terrain, cell, t, value):
-    """Raise the value of a cell, never lower it, and count the change."""
-    if value > hashed_value(learned, terrain, cell, t):
-        enter(learned, cell, value)
-        trip.tally[0].raises += 1
-
-
-@kernel
-def raise_paired(trip, table, terrain, cell, t, value):
+def raise_entered(trip, table, terrain, cell, t, value):
     """Raise the value of a cell towards ``t``, never lower it, and count the change."""
-    if value > entered_value(table, pair(t, cell), terrain, cell, t):
-        enter(table, pair(t, cell), value)
+    entry = entry_of(table, cell, t)
+    if value > entered_value(table, entry, terrain, cell, t):
+        enter(table, entry, value)
         trip.tally[0].raises += 1
 
 
@@ -265,10 +252,8 @@ def raise_value(trip: Any, h: Any, terrain: Any, cell: int, t: int, value: int) 
     """Raise the value of a cell towards ``t``, never lower it, and count the change."""
     if isinstance(h, np.ndarray):
         raise_h(trip, h, cell, value)
-    elif isinstance(h, GoalValues):
-        raise_paired(trip, h, terrain, cell, t, value)
     else:
-        raise_hashed(trip, h, terrain, cell, t, value)
+        raise_entered(trip, h, terrain, cell, t, value)
 
 
 @typed(entry_of)
@@ -282,9 +267,7 @@ def _entry_of(table, cell, t):
 def _value_at(h, terrain, cell, t):
     if isinstance(h, types.Array):
         return lambda h, terrain, cell, t: h[cell]
-    if h.instance_class is GoalValues:
-        return lambda h, terrain, cell, t: entered_value(h, pair(t, cell), terrain, cell, t)
-    return lambda h, terrain, cell, t: hashed_value(h, terrain, cell, t)
+    return lambda h, terrain, cell, t: entered_value(h, entry_of(h, cell, t), terrain, cell, t)
 
 
 @typed(values_at)
@@ -298,6 +281,4 @@ def _values_at(h, terrain, cells, begin, end, t, out):
 def _raise_value(trip, h, terrain, cell, t, value):
     if isinstance(h, types.Array):
         return lambda trip, h, terrain, cell, t, value: raise_h(trip, h, cell, value)
-    if h.instance_class is GoalValues:
-        return lambda trip, h, terrain, cell, t, value: raise_paired(trip, h, terrain, cell, t, value)
-    return lambda trip, h, terrain, cell, t, value: raise_hashed(trip, h, terrain, cell, t, value)
+    return lambda trip, h, terrain, cell, t, value: raise_entered(trip, h, terrain, cell, t, value)

@@ -20,7 +20,6 @@ from reference.plain_oracle import problems, random_problem
 from rt_gym import Budget, Grid, InputError, Problem, World
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.features.decision import SITUATION
-from rt_gym.grid import STEPS, fill_h0
 from rt_gym.search.deepening import (
     LAYER_ADDED,
     DepthResults,
@@ -33,6 +32,7 @@ from rt_gym.search.deepening import (
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.lookahead import general_lrta, look_ahead
 from rt_gym.search.space import NONE, make_space
+from rt_gym.terrain import STEPS, fill_h0
 from rt_gym.trip import CUT, NO_PATH, make_trip
 
 Settings = dict[str, Any]

@@ -17,8 +17,8 @@ from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_problem
 from rt_gym import STAY, Change, Grid, InputError, Problem, World
 from rt_gym.cost import INF, encode
-from rt_gym.grid import MAX_CELLS
 from rt_gym.maps.generate import maze_with_holes
+from rt_gym.terrain import MAX_CELLS
 
 QUEUES = ("buckets", "heap-larger-g", "heap-smaller-g")
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numba import config
 
 from rt_gym import clock
-from rt_gym.clock import BINS, LAST, LONGEST, SIZE, TOTAL, bit_length, quantile, start_clock, ticks, time_move
+from rt_gym.clock import BINS, Clock, make_clock, quantile, start_clock, time_move
+from rt_gym.intrinsics import bit_length, ticks
 from rt_gym.jit import kernel
 
 plain = pytest.mark.skipif(not config.DISABLE_JIT, reason="the counter can only be replaced with NUMBA_DISABLE_JIT=1")
@@ -31,13 +32,13 @@ def bin_of(spent: int) -> int:
     return 16 * shift + (spent >> shift)
 
 
-def histogram(times: list[int]) -> np.ndarray:
+def histogram(times: list[int]) -> Clock:
     """Return a clock that has seen these times."""
-    counts = np.zeros(SIZE, np.int64)
+    made = make_clock(on=True)
     for spent in times:
-        counts[bin_of(spent)] += 1
-    counts[LONGEST], counts[TOTAL] = max(times), sum(times)
-    return counts
+        made.bins[bin_of(spent)] += 1
+    made.times[0].longest, made.times[0].total = max(times), sum(times)
+    return made
 
 
 @given(st.integers(1, 2**63 - 1))
@@ -70,7 +71,7 @@ def test_small_times_are_exact() -> None:
 
 
 def test_a_clock_that_has_seen_no_move_says_zero() -> None:
-    assert quantile(np.zeros(SIZE, np.int64), 0.5) == 0.0
+    assert quantile(make_clock(on=True), 0.5) == 0.0
 
 
 def test_the_counter_does_not_run_backwards() -> None:
@@ -79,20 +80,21 @@ def test_the_counter_does_not_run_backwards() -> None:
 
 
 def test_a_move_is_entered_once_with_its_time() -> None:
-    counts = np.zeros(SIZE, np.int64)
-    start_clock(counts)
+    made = make_clock(on=True)
+    start_clock(made)
     for _ in range(20):
-        time_move(counts)
-    assert counts[:BINS].sum() == 20
-    assert counts[TOTAL] >= counts[LONGEST] >= 1
-    assert bin_of(int(counts[LONGEST])) == np.flatnonzero(counts[:BINS])[-1]
+        time_move(made)
+    assert made.bins.sum() == 20
+    assert made.times[0].total >= made.times[0].longest >= 1
+    assert bin_of(int(made.times[0].longest)) == np.flatnonzero(made.bins)[-1]
 
 
 def test_an_empty_clock_is_switched_off() -> None:
-    counts = np.zeros(0, np.int64)
-    start_clock(counts)
-    time_move(counts)
-    assert counts.size == 0
+    made = make_clock(on=False)
+    start_clock(made)
+    time_move(made)
+    assert made.bins.size == 0
+    assert made.times.tolist() == [(0, 0, 0)]
 
 
 @pytest.mark.plain
@@ -101,20 +103,21 @@ def test_times_between_readings_are_what_is_entered(monkeypatch: pytest.MonkeyPa
     times = [1, 31, 32, 33, 1000, 10**6, 10**12, 2**61, 7]
     readings = iter(np.cumsum([100, *times], dtype=object).tolist())
     monkeypatch.setattr(clock, "ticks", lambda: next(readings))
-    counts = np.zeros(SIZE, np.int64)
-    start_clock(counts)
+    made = make_clock(on=True)
+    start_clock(made)
     for _ in times:
-        time_move(counts)
+        time_move(made)
     expected = histogram(times)
-    expected[LAST] = 100 + sum(times)
-    assert counts.tolist() == expected.tolist()
+    expected.times[0].last = 100 + sum(times)
+    assert made.bins.tolist() == expected.bins.tolist()
+    assert made.times.tolist() == expected.times.tolist()
 
 
 @pytest.mark.plain
 @plain
 def test_a_time_too_short_for_the_counter_is_one_tick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "ticks", lambda: 5)
-    counts = np.zeros(SIZE, np.int64)
-    start_clock(counts)
-    time_move(counts)
-    assert (counts[1], counts[TOTAL], counts[LONGEST]) == (1, 1, 1)
+    made = make_clock(on=True)
+    start_clock(made)
+    time_move(made)
+    assert (made.bins[1], made.times[0].total, made.times[0].longest) == (1, 1, 1)

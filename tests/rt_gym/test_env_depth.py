@@ -495,7 +495,9 @@ class TestBatch:
             assert same(ours, np.stack([observation] * 3))
             assert our_rewards.tolist() == [reward] * 3
             assert our_info["expansions"].tolist() == [info["expansions"]] * 3
-        assert batch.unwrapped._episodes.minds.learned.cells.shape[1] > 2 * FRESH
+        control = batch.unwrapped._episodes.control
+        learned = getattr(control, "control", control).learned
+        assert learned.cells.shape[1] > 2 * FRESH
 
     @pytest.mark.parametrize("threads", [2, COUNT, COUNT + 3])
     def test_threads_change_nothing(self, env_id: str, threads: int) -> None:

@@ -225,11 +225,11 @@ class TestSubgoals:
     def test_problems_with_goals_in_one_region_share_what_was_prepared(self) -> None:
         pool = [FAR, Problem(STRIP, (1, 1), (22, 2)), Problem(STRIP, (20, 0), (1, 1))]
         made = DepthGoalSettings(problems=pool, **TILED)
-        one, other, third = (made.guide(problem) for problem in pool)
+        one, other, third = (made.subgoals(problem) for problem in pool)
         assert one is other
         assert third is not one
         assert third.region is one.region
-        assert len(made._guides) == 2
+        assert len(made._subgoals) == 2
 
     def test_a_guest_is_prepared_for_at_reset_and_not_kept(self) -> None:
         env = make(FAR, **TILED)
@@ -314,7 +314,7 @@ class TestBatch:
             ends += int((our_rest[1] | our_rest[2]).sum())
         assert ends > 0
         if much:
-            assert batch.unwrapped._episodes.minds.learned.cells.shape[1] > FRESH
+            assert batch.unwrapped._episodes.control.learned.cells.shape[1] > FRESH
 
     @pytest.mark.parametrize("changed", ["threads", "deepcopy", "pickle"])
     def test_neither_threads_nor_copies_change_anything(self, changed: str) -> None:

@@ -238,8 +238,13 @@ class TestModes:
         batch.reset(seed=0)
         assert [batch.step([1, 1])[3].tolist() for _ in range(3)] == [[False] * 2, [False] * 2, [True] * 2]
 
-    def test_a_budget_is_accepted_and_always_whole_as_nothing_expands(self) -> None:
-        batch = make_batch(2, map=FIELD, pool=2, budget=10, observation="dict")
+    @pytest.mark.parametrize("budget", [10, None, rt_gym.Budget(10)])
+    def test_a_budget_is_refused_as_nothing_expands(self, budget: Any) -> None:
+        with pytest.raises(InputError, match="budget must be left out: nothing is metered"):
+            make_batch(2, map=FIELD, pool=2, budget=budget)
+
+    def test_the_budget_of_an_observation_is_always_whole(self) -> None:
+        batch = make_batch(2, map=FIELD, pool=2, observation="dict")
         batch.reset(seed=0)
         assert batch.step([0, 1])[0]["budget"].tolist() == [[1], [1]]
 
@@ -250,7 +255,7 @@ class TestModes:
 
 def test_maps_with_more_cells_than_a_ring_can_tell_apart_do_not_share_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = sum(grid.terrain.mask.size for grid in (TINY, TALL))
-    monkeypatch.setattr("rt_gym.envs.path_vector.CELL", cells)
+    monkeypatch.setattr("rt_gym.envs.path.env.CELL", cells)
     make_batch(2, map=[TINY, TALL], pool=4)
     with pytest.raises(InputError, match="cells together"):
         make_batch(2, map=[TINY, TALL, Grid(np.ones((2, 2)))], pool=4)

@@ -15,7 +15,7 @@ from reference import plain_grid
 from reference.plain_oracle import grids, random_grid, scatter
 from rt_gym import DIRECTIONS, Grid, InputError
 from rt_gym.cost import DIAGONAL, SQRT2, STRAIGHT
-from rt_gym.grid import MAX_CELLS, OPPOSITE, STEPS, fill_h0, gap, h0, set_free
+from rt_gym.terrain import MAX_CELLS, METRIC, OPPOSITE, STEPS, fill_h0, gap, h0, set_free
 
 COMPASS = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}
 
@@ -127,7 +127,7 @@ class TestHeuristic:
 
     def test_gap_takes_any_prices(self) -> None:
         grid = Grid(np.ones((9, 9)))
-        prices = np.array([10, 17], np.int64)
+        prices = np.array([(10, 17)], METRIC)
         assert gap(grid.terrain.xy, prices, grid.cell((1, 2)), grid.cell((8, 4))) == 5 * 10 + 2 * 17
 
     @given(grids(max_side=8), st.data())

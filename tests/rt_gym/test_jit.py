@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from rt_gym import grid, jit
+from rt_gym import jit, kernel_cache, terrain
 
 jit_is_on = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -145,7 +145,8 @@ def plant(root: Path) -> Tree:
     tree = Tree(root)
     for name, text in TREE.items():
         tree.write(name, text)
-    shutil.copy(jit.__file__, root / "rt_gym" / "jit.py")
+    for module in (jit, kernel_cache):
+        shutil.copy(module.__file__, root / "rt_gym")
     return tree
 
 
@@ -255,7 +256,7 @@ def test_broken_files_are_missed_once_and_then_hit_again(fresh: Tree) -> None:
 
 
 def test_altered_code_is_not_run_even_where_it_can_be_read(tmp_path: Path) -> None:
-    file = jit._SealedFile(str(tmp_path), "kernel", "stamp")
+    file = kernel_cache.SealedFile(str(tmp_path), "kernel", "stamp")
     file.save("key", b"machine code")
     assert file.load("key") == b"machine code"
     (path,) = tmp_path.glob("*.nbc")
@@ -322,8 +323,8 @@ def test_with_the_compiler_off_kernels_are_plain_functions(fresh: Tree) -> None:
 
 @jit_is_on
 def test_the_kernels_of_this_package_are_cached_under_our_stamp() -> None:
-    assert isinstance(grid.exits._cache, jit._KernelCache)
-    assert grid.exits.stats.cache_path is not None
+    assert isinstance(terrain.exits._cache, kernel_cache.KernelCache)
+    assert terrain.exits.stats.cache_path is not None
 
 
 @jit_is_on

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rt_gym.errors import InputError
-from rt_gym.grid import MAX_CELLS, Grid
+from rt_gym.grid import Grid
 from rt_gym.maps.movingai import (
     Scenario,
     format_map,
@@ -18,6 +18,7 @@ from rt_gym.maps.movingai import (
     write_map,
     write_scenarios,
 )
+from rt_gym.terrain import MAX_CELLS
 
 SMALL = b"type octile\nheight 2\nwidth 3\nmap\n.G@\nSTW\n"
 CELLS = [[True, True, False], [True, False, False]]

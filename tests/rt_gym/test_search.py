@@ -15,7 +15,6 @@ from reference.plain_oracle import Problem as PlainProblem
 from reference.plain_oracle import distances, grids, problems, random_problem, scipy_distances
 from rt_gym import Grid, InputError, Problem, distance_field
 from rt_gym.cost import INF, STRAIGHT
-from rt_gym.grid import STEPS, Terrain
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import (
     EXHAUSTED,
@@ -32,6 +31,7 @@ from rt_gym.search.heap import Heap, heapify, lower, pop, push
 from rt_gym.search.local import bounded_astar, frontier_update, make_local
 from rt_gym.search.lookahead import general_lrta, look_ahead
 from rt_gym.search.space import NONE, Space, draw, forget, give_slot, make_space, trace
+from rt_gym.terrain import STEPS, Terrain
 from rt_gym.trip import CUT, Trip, make_trip
 
 Position = tuple[int, int]

@@ -27,7 +27,7 @@ from rt_gym.features.decision import (
 from rt_gym.features.history import FEATURES
 from rt_gym.search.deepening import LAYER_ADDED, add_layer, begin_layered, make_depth_results
 from rt_gym.search.space import make_space
-from rt_gym.search.values import FRESH, Learned, forget_values, raise_value
+from rt_gym.search.values import FRESH, Learned, forget_values, make_table, raise_value
 from rt_gym.trip import make_trip
 
 pytestmark = pytest.mark.plain
@@ -116,8 +116,7 @@ def test_the_situation_is_the_same_with_a_hash_table() -> None:
     rng = np.random.default_rng(4)
     situation, story = begun(rng, 5)
     first = plain_grid.initial_heuristic(story.grid, story.goal)
-    rows = np.zeros(16 * FRESH, np.int32), np.zeros(16 * FRESH, np.int64)
-    learned = Learned(*rows, *(row.copy() for row in rows), np.zeros(2, np.int64))
+    learned = make_table(Learned, 16 * FRESH)
     forget_values(learned)
     for _ in range(40):
         go_on(rng, situation, story)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from reference.plain_oracle import problems, random_problem
 from rt_gym import Grid
 from rt_gym.cost import STRAIGHT
-from rt_gym.grid import fill_h0
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import LAYER_ADDED, add_layer, begin_layered, make_depth_results
 from rt_gym.search.lookahead import general_lrta
@@ -17,20 +16,21 @@ from rt_gym.search.space import make_space
 from rt_gym.search.values import (
     EMPTY,
     FRESH,
+    TABLE,
     GoalValues,
     Learned,
     enlarged,
     forget_values,
-    hashed_value,
     is_full,
     learned_towards,
     make_goal_values,
     place_of,
-    raise_hashed,
+    raise_entered,
     raise_value,
     value_at,
     values_at,
 )
+from rt_gym.terrain import fill_h0
 from rt_gym.trip import Trip, make_trip
 
 pytestmark = pytest.mark.plain
@@ -45,7 +45,7 @@ def fresh(places: int = 1024) -> Learned:
     """Return a fresh table in arrays that are full of rubbish."""
     cells, old_cells = np.full(places, 77, np.int32), np.full(places, 78, np.int32)
     values, old_values = np.full(places, -5), np.full(places, -6)
-    learned = Learned(cells, values, old_cells, old_values, np.full(2, -1))
+    learned = Learned(cells, values, old_cells, old_values, np.full(1, -1, TABLE))
     forget_values(learned)
     return learned
 
@@ -66,7 +66,7 @@ def contents(learned: Learned) -> dict[int, int]:
 
 def raise_by(trip: Trip, learned: Learned, cell: int, steps: int) -> None:
     """Raise a value to so many steps above the heuristic."""
-    raise_hashed(trip, learned, TERRAIN, cell, GOAL, heuristic(FIELD, GOAL)[cell] + steps * STRAIGHT)
+    raise_entered(trip, learned, TERRAIN, cell, GOAL, heuristic(FIELD, GOAL)[cell] + steps * STRAIGHT)
 
 
 @kernel
@@ -78,6 +78,11 @@ def read_all(h, terrain, t, out):
 @kernel
 def read_at_once(h, terrain, cells, t, out):
     values_at(h, terrain, cells, 0, cells.size, t, out)
+
+
+@kernel
+def read_in_kernel(h, terrain, cell, t):
+    return value_at(h, terrain, cell, t)
 
 
 @kernel
@@ -105,7 +110,7 @@ def test_the_table_holds_what_a_dict_and_a_dense_array_hold(raises: list[tuple[i
         raise_in_kernel(trips[1], dense, TERRAIN, cell, GOAL, value)
         if value > plain.get(cell, int(first[cell])):
             plain[cell] = value
-        assert hashed_value(learned, TERRAIN, cell, GOAL) == dense[cell] == plain.get(cell, first[cell])
+        assert read_in_kernel(learned, TERRAIN, cell, GOAL) == dense[cell] == plain.get(cell, first[cell])
     assert contents(learned) == plain
     assert (every_value(learned) == dense).all()
     assert (every_value(dense) == dense).all()
@@ -115,7 +120,7 @@ def test_the_table_holds_what_a_dict_and_a_dense_array_hold(raises: list[tuple[i
 def test_a_fresh_table_is_the_heuristic_and_small() -> None:
     learned = fresh()
     assert contents(learned) == {}
-    assert learned.state.tolist() == [FRESH, 0]
+    assert learned.state.tolist() == [(FRESH, 0)]
     assert (every_value(learned) == heuristic(FIELD, GOAL)).all()
 
 
@@ -124,7 +129,7 @@ def test_a_table_made_fresh_again_has_forgotten_everything() -> None:
     for cell in INSIDE:
         raise_by(trip, learned, cell, 2)
     forget_values(learned)
-    assert learned.state.tolist() == [FRESH, 0]
+    assert learned.state.tolist() == [(FRESH, 0)]
     assert (every_value(learned) == heuristic(FIELD, GOAL)).all()
     raise_by(trip, learned, INSIDE[5], 1)
     assert contents(learned) == {INSIDE[5]: heuristic(FIELD, GOAL)[INSIDE[5]] + STRAIGHT}
@@ -155,7 +160,7 @@ def test_a_table_without_room_to_grow_goes_on_while_a_place_is_empty() -> None:
     learned, trip = fresh(places=2 * FRESH), make_trip(0)
     for cell in INSIDE[: 2 * FRESH - 1]:
         raise_by(trip, learned, cell, 1)
-    assert learned.state.tolist() == [2 * FRESH, 2 * FRESH - 1]
+    assert learned.state.tolist() == [(2 * FRESH, 2 * FRESH - 1)]
     raised = np.zeros(TERRAIN.mask.size, bool)
     raised[INSIDE[: 2 * FRESH - 1]] = True
     assert (every_value(learned) == heuristic(FIELD, GOAL) + raised * STRAIGHT).all()

@@ -13,7 +13,7 @@ from reference import plain_grid
 from reference.plain_oracle import distances, problems
 from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, Problem, World
 from rt_gym.cost import SQRT2
-from rt_gym.grid import STEPS
+from rt_gym.terrain import STEPS
 from rt_gym.world import Truth
 
 pytestmark = pytest.mark.plain
@@ -264,7 +264,7 @@ class TestView:
         world = World(Problem(grid, (0, 0), (4, 2), vision, changes))
         everything = list(reachable(world.view, set()))
         assert not [part for part in everything if isinstance(part, (Grid, Problem, World, Truth, Change))]
-        secrets = [*world._truth, grid.passable, grid.terrain.free, grid.terrain.mask, grid.terrain.known]
+        secrets = [*world.truth, grid.passable, grid.terrain.free, grid.terrain.mask, grid.terrain.known]
         arrays = [part for part in everything if isinstance(part, np.ndarray)]
         assert any(np.shares_memory(array, world.terrain.free) for array in arrays)
         assert not [1 for array, secret in product(arrays, secrets) if np.shares_memory(array, secret)]

@@ -11,7 +11,7 @@ from training.commands.terminal import AsJson, Seed, make_folder, print_json, pr
 
 if TYPE_CHECKING:
     from rt_gym import Grid
-    from rt_gym.grid import Position
+    from rt_gym.terrain import Position
     from training.precompute import Order
 
 app = typer.Typer(help="Prepare knowledge of a map, once, for the agents that use it.", no_args_is_help=True)

@@ -18,8 +18,8 @@ import numpy as np
 
 from rt_gym import Change, Grid, InputError, Problem, load_map, load_scenarios, sample_problems, splits
 from rt_gym.files import shown
-from rt_gym.grid import Position
 from rt_gym.maps import Scenario, names
+from rt_gym.terrain import Position
 from training.bench import tolerance
 from training.compare.changes import Changes, changes_for
 

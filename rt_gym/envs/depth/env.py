@@ -15,9 +15,10 @@ from rt_gym.envs.depth.subgoals import Subgoals
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import MOVED, TABLE_FULL
 from rt_gym.errors import InputError, quoted
-from rt_gym.grid import Grid, fill_h0
+from rt_gym.grid import Grid
 from rt_gym.search.space import NONE, make_space
 from rt_gym.search.values import enlarged, learned_towards
+from rt_gym.terrain import fill_h0
 from rt_gym.world import World
 
 S = TypeVar("S", bound=DepthSettings)

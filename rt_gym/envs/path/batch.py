@@ -28,8 +28,9 @@ from rt_gym.envs.path.episode import WINDOW, PathTerms, step_path, write_numbers
 from rt_gym.envs.path.window import Bitmaps, make_bitmap, write_window
 from rt_gym.envs.step import BLOCKED, TERMINATED, TRUNCATED, judge
 from rt_gym.features.history import Track, begin_track, follow, make_track
-from rt_gym.grid import Grid, target
+from rt_gym.grid import Grid
 from rt_gym.jit import kernel, merge, row
+from rt_gym.terrain import target
 from rt_gym.trip import STAY, Trip
 from rt_gym.world import observe
 

@@ -11,9 +11,9 @@ import numpy as np
 from rt_gym.envs.path.window import write_cells
 from rt_gym.envs.step import MOVED, Rules, make_move
 from rt_gym.features.history import FEATURES, begin_track, follow, history_of
-from rt_gym.grid import locate
 from rt_gym.jit import kernel, write_fields
 from rt_gym.meter import UNLIMITED, spent
+from rt_gym.terrain import locate
 
 
 class Numbers(NamedTuple):

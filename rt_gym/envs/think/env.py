@@ -25,9 +25,9 @@ from rt_gym.envs.think.episode import ACT, GOAL_FOUND, THINK, THOUGHT, ThinkTerm
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, whole
 from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
-from rt_gym.grid import MAX_CELLS, fill_h0
 from rt_gym.handles import handle
 from rt_gym.search.space import OPEN
+from rt_gym.terrain import MAX_CELLS, fill_h0
 from rt_gym.world import World, make_truth
 
 # The action mask for every combination of the bits of possible actions.
