@@ -4,7 +4,7 @@ P. Hart, N. Nilsson, B. Raphael, "A Formal Basis for the Heuristic Determination
 Transactions on Systems Science and Cybernetics 4(2), 1968; I. Pohl, "Heuristic Search Viewed as Path Finding in a
 Graph", Artificial Intelligence 1, 1970, for the weighted form.
 
-The search itself is ``rt_gym.search.astar``. The same in plain Python: ``tests/reference/plain_astar.py``.
+The search itself is ``rt_gym.search.astar``. The algorithm in plain Python: ``tests/reference/plain_astar.py``.
 
 Readings:
 - With a budget too small for the search the agent stands still and thinks on at the next move.

@@ -7,9 +7,9 @@ Deviations and readings:
 - Any sum of trees over the features of ``rt_gym.features.decision`` will do, not only one tree over the paper's four.
 - A policy may also be asked after every layer whether to act; it then pays for the layers it has opened.
 - The paper's trees are bounded by a constant, as a real-time agent must be: ``max_branch`` makes that a promise. A
-  longer branch is cut, and the inner node it ends in speaks.
+  longer branch is cut, and the scores of the inner node where it is cut are used.
 
-The same in plain Python: tests/reference/plain_depth_control.py
+The algorithm in plain Python: tests/reference/plain_depth_control.py
 """
 
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from rt_gym.errors import whole
 from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED
+from rt_gym.search.deepening import LAYER_ADDED
 from rt_gym.view import View
 
 
@@ -48,7 +48,7 @@ class ClassifierMemory(NamedTuple):
         by_layers: 1 if it decides after every layer.
         depths: the depth that each score stands for.
         threshold: from which score on to act, where it decides after every layer.
-        scores: room for the sums.
+        scores: a buffer for the sums.
     """
 
     control: Control
@@ -71,7 +71,7 @@ def chosen_depth(memory):
 def stops(memory):
     """Whether the policy has seen enough layers."""
     add_scores(memory.forest, memory.control.inputs, memory.branch, memory.scores)
-    return memory.scores[0] >= memory.threshold or memory.control.ladder.state[0].depth == memory.control.d_max
+    return memory.scores[0] >= memory.threshold or memory.control.by_depth.state[0].depth == memory.control.d_max
 
 
 @kernel
@@ -84,7 +84,7 @@ def plan(terrain, trip, memory, s, t):
     begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
-        if result != CLIMBED:
+        if result != LAYER_ADDED:
             return result
         if stops(memory):
             return end_layers(terrain, trip, control, s, t)

@@ -22,7 +22,7 @@ Readings and deviations:
 - The guard, blocked and unreachable subgoals are those of ``pdb-lrta``. A classifier's subgoals change with the agent's
   visits, so the guard counts the visits to a place on the way to whatever subgoal.
 
-The same in plain Python: tests/reference/plain_general_lrta.py
+The algorithm in plain Python: tests/reference/plain_general_lrta.py
 """
 
 from functools import cache
@@ -71,10 +71,10 @@ class GeneralMemory(NamedTuple):
 
     Attributes:
         values: the learned values.
-        chooser: the memory of whoever chooses the depth, which works on the same values.
+        chooser: the memory of the agent that chooses the depth; it works on the same values.
         guide: the regions and the entries of a database.
         scorer: the goal classifier.
-        goal_choice: who chooses the goal: GLOBAL for nobody, LOOKED_UP, SCORED.
+        goal_choice: how the goal is chosen: GLOBAL (it never changes), LOOKED_UP or SCORED.
         looks_up: 1 if the depth is the database's.
         state: CHOICE[1].
     """
@@ -211,7 +211,7 @@ class GeneralLRTA(Guided):
         return control_of(self.memory.chooser).space
 
     def make_memory(self, view: View) -> GeneralMemory:
-        """Return room for maps of this size; the knowledge of the map is put in by ``clear_memory``."""
+        """Return the memory for maps of this size; ``clear_memory`` adds the knowledge of the map."""
         values = make_goal_values()
         chooser = with_control(self.chooser.make_memory(view), h=values)
         state = chooser.state if isinstance(chooser, StoredMemory) else np.zeros(1, CHOICE)
@@ -227,7 +227,7 @@ class GeneralLRTA(Guided):
         )
 
     def enlarge_memory(self) -> None:
-        """Make room for twice as many values."""
+        """Double the capacity for values."""
         values = enlarged(self.memory.values)
         self.memory = self.memory._replace(values=values, chooser=with_control(self.memory.chooser, h=values))
 
@@ -243,5 +243,5 @@ class GeneralLRTA(Guided):
         begin_visits(self.memory.scorer.candidates)
 
     def _informed(self, guide: RegionGuide, view: View) -> RegionGuide:
-        """Return the guide with what is known about the way to this goal; nothing is prepared that nobody asks for."""
+        """Return the guide with what is known about the way to this goal; only what is needed is prepared."""
         return guide if self.goal == "global" and self.depth != "pdb" else super()._informed(guide, view)

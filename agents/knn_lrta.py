@@ -20,9 +20,9 @@ Readings:
   moves is given up with all that follow, and the goal is pursued, towards which LRTA* is complete. ``abandoned`` counts
   the subgoals of both kinds.
 - Without a database the agent builds one of the map as it is believed at reset, if that takes less than a minute. In
-  fog this is open ground, where records are of no use.
+  fog that map has no obstacles, and records are of no use.
 
-The same in plain Python: tests/reference/plain_knn_lrta.py
+The algorithm in plain Python: tests/reference/plain_knn_lrta.py
 """
 
 import time
@@ -60,7 +60,7 @@ class KNNMemory(NamedTuple):
     """What the plan works on.
 
     Attributes:
-        values, space: learned values, and room for a lookahead.
+        values, space: learned values, and the arrays of a lookahead.
         begin, cells: the database, see ``agents.knowledge.knn.Records``.
         nearest: the tree in which the records nearest to a problem are found.
         cutoff: the most steps of a climb.
@@ -172,8 +172,8 @@ class KNNLRTA(GoalSeeker):
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
         """Return a cut-off whose climbs keep a limit of scans; of expansions there is one per move."""
-        room = knn.CUTOFF if count == "expansions" else (limit - 1) // (2 * NEIGHBOURS + 1)
-        return {"cutoff": min(knn.CUTOFF, max(1, room))}
+        most = knn.CUTOFF if count == "expansions" else (limit - 1) // (2 * NEIGHBOURS + 1)
+        return {"cutoff": min(knn.CUTOFF, max(1, most))}
 
     @property
     def bound(self) -> int | None:
@@ -204,7 +204,7 @@ class KNNLRTA(GoalSeeker):
         return knn.records_of(grid, self.records, self.cutoff)
 
     def make_memory(self, view: View) -> KNNMemory:
-        """Return room for values, for the lookahead and for the best records."""
+        """Return the memory for values, for the lookahead and for the best records."""
         return KNNMemory(
             values=make_goal_values(),
             space=make_space(view.terrain.mask.size),

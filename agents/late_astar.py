@@ -3,7 +3,7 @@
 Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009, section 4.3: what acting early is measured
 against.
 
-The section describes it in words. The same in plain Python: ``run_late`` in ``tests/reference/plain_tba.py``.
+The section describes it in words. The algorithm in plain Python: ``run_late`` in ``tests/reference/plain_tba.py``.
 
 Readings:
 - A slice expands as many states as one of TBA* with the same ``R`` and ``r``, so that the two differ in acting alone.
@@ -30,7 +30,7 @@ from rt_gym.view import View
 
 # What the agent is doing, and the direction of its step away from the start, or NONE.
 PROGRESS = record(phase=int, away=int)
-IDLE, SEARCHING, READY = range(3)
+NO_SEARCH, SEARCHING, READY = range(3)
 
 
 class LateMemory(NamedTuple):
@@ -60,7 +60,7 @@ def any_step(terrain, trip, random, s):
 def plan(terrain, trip, memory, s, t):
     """One time slice: search on, then step to or fro, or commit to the path."""
     buckets, space, state = memory.buckets, memory.space, memory.state[0]
-    if state.phase == IDLE or outdated(terrain, trip, space):
+    if state.phase == NO_SEARCH or outdated(terrain, trip, space):
         begin_astar(terrain, buckets, s, t)
         state.phase = SEARCHING
         state.away = NONE
@@ -75,7 +75,7 @@ def plan(terrain, trip, memory, s, t):
         state.away = NONE
         return np.int64(1)
     if state.phase == READY:
-        state.phase = IDLE
+        state.phase = NO_SEARCH
         return trace(space, space.state[0].best, trip.plan)
     d = any_step(terrain, trip, memory.random, s)
     if d == NONE:

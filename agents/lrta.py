@@ -6,7 +6,7 @@ Search", ICAPS 2007, Figure 1 with a fixed depth and the global goal for more.
 
 The numbers in braces are the lines of Algorithm 1 in C. Hernández, J. Baier, "Fast Subgoaling for Pathfinding via
 Real-Time Search", ICAPS 2011, which prints Korf's algorithm; those of Figure 1 stand in ``rt_gym.search.lookahead``.
-The same in plain Python: ``tests/reference/plain_lrta.py``.
+The algorithm in plain Python: ``tests/reference/plain_lrta.py``.
 
 Deviations and readings:
 - {1}, {2} are the trial loop; {3} is the world, which keeps the believed map.
@@ -35,7 +35,7 @@ MAX_DEPTH = 1000
 
 
 class LRTAMemory(NamedTuple):
-    """Learned values, the room for a lookahead, and the depth."""
+    """Learned values, the arrays of a lookahead, and the depth."""
 
     h: NDArray[np.int64]
     space: Space

@@ -3,7 +3,7 @@
 C. Hernández, P. Meseguer, "LRTA*(k)", IJCAI 2005; in the form that the same authors summarise in "Combining Lookahead
 and Propagation in Real-Time Heuristic Search", SoCS 2008, where any state may be looked at.
 
-There are no numbered lines to refer to. The same in plain Python: ``tests/reference/plain_lrta_k.py``.
+There are no numbered lines to refer to. The algorithm in plain Python: ``tests/reference/plain_lrta_k.py``.
 
 Readings:
 - ``k`` bounds how many states enter the queue per move, the current one included. A state may enter again once it has

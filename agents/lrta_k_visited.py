@@ -2,7 +2,7 @@
 
 C. Hernández, P. Meseguer, "LRTA*(k)", IJCAI 2005.
 
-The later form is ``agents.lrta_k``. There are no numbered lines to refer to. The same in plain Python:
+The later form is ``agents.lrta_k``. There are no numbered lines to refer to. The algorithm in plain Python:
 ``tests/reference/plain_lrta_k.py`` with ``visited_only``.
 
 Reading: a state is on the path if this trial has planned there, the current one included.

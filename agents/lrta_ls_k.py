@@ -4,8 +4,8 @@ C. Hernández, P. Meseguer, "Improving LRTA*(k)", IJCAI 2007; summarised in Figu
 Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008.
 
 The numbers in braces are the lines of LRTA*_LS(k, d)-trial in Figure 3 of that paper, with the current state in the
-place of z and without {8}-{12}; those of SelectLS stand in ``rt_gym.search.propagation``. The same in plain Python:
-``tests/reference/plain_lrta_ls.py``.
+place of z and without {8}-{12}; those of SelectLS stand in ``rt_gym.search.propagation``. The algorithm in plain
+Python: ``tests/reference/plain_lrta_ls.py``.
 
 Readings:
 - Those of the selection of the learning space are listed in ``rt_gym.search.propagation``.

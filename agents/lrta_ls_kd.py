@@ -4,7 +4,7 @@ C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time He
 dynamic lookahead with dynamic control, the text for the other five versions.
 
 The numbers in braces are the lines of the figure's LRTA*_LS(k, d)-trial; the trial loop is {1} and {2}. Those of
-SelectLS and Changes? stand in ``rt_gym.search.propagation``. The same in plain Python:
+SelectLS and Changes? stand in ``rt_gym.search.propagation``. The algorithm in plain Python:
 ``tests/reference/plain_lrta_ls.py``.
 
 Readings:
@@ -147,7 +147,7 @@ def plan_dynamic(terrain, trip, memory, s, t):
 
 @kernel
 def plan_static(terrain, trip, memory, s, t):
-    """The same with static lookahead: it takes in ``d`` states, and all that have to change are repaired."""
+    """{3}-{12} with static lookahead: it closes ``d`` states, and all of them that have to change are repaired."""
     z = bounded_astar(terrain, trip, memory.search, memory.h, s, t, memory.d)  # {3}
     if z == NONE:
         return np.int64(NO_PATH)
@@ -213,7 +213,7 @@ class LRTALSKD(Learner):
         return self.d
 
     def own_memory(self, space: Space, view: View) -> dict[str, Any]:
-        """Return the queues of the lookahead, room for the learning space, and the parameters."""
+        """Return the queues of the lookahead, the learning space, and the parameters."""
         return {
             "search": make_local(space),
             "learning": make_local(make_space(view.terrain.mask.size)),

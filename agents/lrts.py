@@ -5,7 +5,7 @@ V. Bulitko, G. Lee, "Learning in Real-Time Search: A Unifying Framework", Journa
 
 C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, describe it,
 without a quota, in the four columns of Figure 2; comments name the column. There are no numbered lines to refer to.
-The same in plain Python: ``tests/reference/plain_lrts.py``.
+The algorithm in plain Python: ``tests/reference/plain_lrts.py``.
 
 Readings:
 - Those of the lookahead are listed in ``rt_gym.search.layers``.
@@ -15,7 +15,8 @@ Readings:
 - Once ``quota`` is used up, every further change sends the agent back along its own trail to where it planned before.
   Without a trail it goes forward. A trail that is blocked, or longer than the map has cells, is forgotten.
 - The way back is checked step by step, which is a scan each.
-- Depth one is not written out, as it is in LRTA*, and takes several times as long; deeper lookaheads cost the same.
+- Depth one has no code of its own, as it has in LRTA*, and takes several times as long; deeper lookaheads take as long
+  as those of LRTA*.
 """
 
 import math

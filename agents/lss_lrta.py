@@ -6,7 +6,7 @@ Situated Agents", AAMAS 2004.
 
 C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, describe it
 as LRTA* (Koenig) in the four columns of Figure 2; comments name the column. There are no numbered lines to refer to.
-The same in plain Python: ``tests/reference/plain_lss_lrta.py``.
+The algorithm in plain Python: ``tests/reference/plain_lss_lrta.py``.
 
 Readings:
 - ``commit="all"`` walks the whole path to the best frontier state, as in the original; ``"one"`` replans after every

@@ -8,7 +8,7 @@ Deviations and readings:
 - Only the search of the chosen depth is charged, as in the paper. The searches that find the label are scans.
 - Learning happens at the chosen depth, so its values differ from those of LRTA* with depth ``d_max``.
 
-The same in plain Python: tests/reference/plain_depth_control.py
+The algorithm in plain Python: tests/reference/plain_depth_control.py
 """
 
 import numpy as np

@@ -3,7 +3,7 @@
 D. C. Rayner, K. Davison, V. Bulitko, K. Anderson, J. Lu, "Real-Time Heuristic Search with a Priority Queue", IJCAI
 2007.
 
-There are no numbered lines to refer to. The same in plain Python: ``tests/reference/plain_p_lrta.py``.
+There are no numbered lines to refer to. The algorithm in plain Python: ``tests/reference/plain_p_lrta.py``.
 
 Readings:
 - ``queue`` is both how many states may wait and how many of them are updated per move.

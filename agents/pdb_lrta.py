@@ -14,7 +14,7 @@ Deviations and readings:
   be reached is given up: all of the component has then been expanded, and the move is that of a lookahead of one
   towards the goal, which reads the nearest of those states again. Wherever there is no entry, the cap is the depth.
 
-The same in plain Python: tests/reference/plain_pdb_lrta.py
+The algorithm in plain Python: tests/reference/plain_pdb_lrta.py
 """
 
 from typing import Any, NamedTuple
@@ -49,7 +49,7 @@ MODE = "I"  # without a database
 
 
 class PDBMemory(NamedTuple):
-    """What the plan works on: learned values, room for the lookahead, the regions, and the cell it heads for."""
+    """What the plan works on: learned values, the lookahead, the regions, and the cell it heads for."""
 
     values: GoalValues
     space: Space
@@ -126,7 +126,7 @@ class PDBLRTA(Guided):
         return self.mode == "I"
 
     def make_memory(self, view: View) -> PDBMemory:
-        """Return room for maps of this size; the knowledge of the map is put in by ``clear_memory``."""
+        """Return the memory for maps of this size; ``clear_memory`` adds the knowledge of the map."""
         cells = view.terrain.mask.size
         return PDBMemory(
             values=make_goal_values(),

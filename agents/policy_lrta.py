@@ -4,12 +4,12 @@ V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic 
 Heuristic Search", ICAPS 2007: there a decision tree chooses the depth of General LRTA*.
 
 Deviations and readings:
-- A network takes the place of the tree. It sees exactly what RTDepth-v0 or RTDeepen-v0 shows, so one that was trained
-  there acts here the same. It comes from evolution or from reinforcement learning.
+- A network takes the place of the tree. It sees exactly what RTDepth-v0 or RTDeepen-v0 shows, so a network that was
+  trained there makes the same decisions here. It comes from evolution or from reinforcement learning.
 - It may also be asked after every layer whether to act, after the first one for the first time: that layer is opened
   in any case.
 
-The same in plain Python: tests/reference/plain_policy_lrta.py
+The algorithm in plain Python: tests/reference/plain_policy_lrta.py
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED
+from rt_gym.search.deepening import LAYER_ADDED
 from rt_gym.view import View
 
 
@@ -50,7 +50,7 @@ class PolicyMemory(NamedTuple):
         by_layers: 1 if it decides after every layer.
         depths: the depth that each output stands for.
         seen: float32, the features as the network sees them.
-        room: for the layers of the network.
+        buffer: float64[2, widest layer], for the layers of the network.
         scores: its outputs.
     """
 
@@ -59,7 +59,7 @@ class PolicyMemory(NamedTuple):
     by_layers: int
     depths: NDArray[np.int64]
     seen: NDArray[np.float32]
-    room: NDArray[np.float64]
+    buffer: NDArray[np.float64]
     scores: NDArray[np.float64]
 
 
@@ -74,7 +74,7 @@ def see(memory, begin, end):
 @kernel(inline=True)
 def chosen_depth(memory):
     """Return the depth with the largest output."""
-    forward(memory.net, memory.seen, memory.room, memory.scores)
+    forward(memory.net, memory.seen, memory.buffer, memory.scores)
     return min(memory.depths[largest(memory.scores)], np.int64(memory.control.d_max))
 
 
@@ -82,8 +82,8 @@ def chosen_depth(memory):
 def stops(memory):
     """Whether the network has seen enough layers."""
     see(memory, len(SITUATION), len(SITUATION) + len(LAYERS))
-    forward(memory.net, memory.seen, memory.room, memory.scores)
-    depth = memory.control.ladder.state[0].depth
+    forward(memory.net, memory.seen, memory.buffer, memory.scores)
+    depth = memory.control.by_depth.state[0].depth
     return memory.scores[ACT] >= memory.scores[DEEPEN] or depth == memory.control.d_max
 
 
@@ -98,7 +98,7 @@ def plan(terrain, trip, memory, s, t):
     begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
-        if result != CLIMBED:
+        if result != LAYER_ADDED:
             return result
         if stops(memory):
             return end_layers(terrain, trip, control, s, t)
@@ -136,6 +136,6 @@ class PolicyLRTA(DepthControl):
             by_layers=int(network.decide == "deepen"),
             depths=np.array(network.depths, np.int64),
             seen=np.zeros(len(INPUTS), np.float32),
-            room=np.empty((2, network.widest)),
+            buffer=np.empty((2, network.widest)),
             scores=np.zeros(network.outputs),
         )

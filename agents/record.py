@@ -36,7 +36,7 @@ class Run:
         learning_ops, trace_steps: operations of the learning phase, and steps back along a search tree.
         first_move_expansions: what was expanded before the first move.
         seconds: wall-clock time of planning and walking inside the kernel.
-        move_seconds: the same per move; None when the clock was off.
+        move_seconds: this time per move; None when the clock was off.
         precompute_seconds: time spent before the first trial on knowledge that outlives it.
         memory: how many cells have a learned value beyond the heuristic.
         h_updates: how often a learned value was raised.
@@ -122,7 +122,7 @@ class Decision:
         planned: whether it planned for this move, or followed an earlier plan.
         committed: how many moves of the plan are still to come.
         target: the state that it is heading for.
-        g, f: the cost of getting there from where the search began, and the same plus its value.
+        g, f: the cost of getting there from where the search began, and that cost plus the value of the target.
         h_before, h_after: the learned value of where it stood; None for an agent that learns nothing.
     """
 

@@ -4,7 +4,7 @@ The plain way to plan with the free-space assumption, and the baseline of S. Koe
 Navigation in Unknown Terrain", IEEE Transactions on Robotics 21(3), 2005, and of what came after it: A* from the agent
 to the goal, from scratch each time, of equal f the larger g first.
 
-The same in plain Python: ``tests/reference/plain_astar.py``.
+The algorithm in plain Python: ``tests/reference/plain_astar.py``.
 
 Readings:
 - It is ``astar``, kernel and all: that agent, too, searches anew where its path is blocked. On a known map that never

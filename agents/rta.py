@@ -2,20 +2,20 @@
 
 R. Korf, "Real-Time Heuristic Search", Artificial Intelligence 42, 1990.
 
-There are no numbered lines to refer to. The same in plain Python: ``tests/reference/plain_rta.py``.
+There are no numbered lines to refer to. The algorithm in plain Python: ``tests/reference/plain_rta.py``.
 
 Deviations and readings:
 - Lookahead and ties are those of LRTA* (``rt_gym.search.lookahead``): the two agents differ in the value they keep.
 - The second best value is what the same lookahead finds if the best first step is barred: the frontier is the same for
   all first steps. A lookahead of its own below each neighbour, one layer shallower, would be another reading for
-  graphs; on trees, of which Korf writes, the two are one.
+  graphs; on trees, which are Korf's subject, the two readings are equal.
 - Where another first step is as good, the two values are equal without a second look. States that are read again are
   scans, no expansions; they make a move take two to three times as long as LRTA*'s.
 - A state with no other way out gets an infinite value: it is closed for good. Paths are not looked for behind it, so on
   a map that opens again the agent may say too early that there is none.
 - A value is never lowered (``max``), nor is it ever less than the best one. With path-max that keeps the agent from
   cycling at any depth; Korf's text is about depth one and trees.
-- A value says what coming back would cost, with the other ways in mind. It may overestimate and is forgotten after the
+- A value says what it would cost to come back and then take another way. It may overestimate and is forgotten after the
   trial.
 """
 
@@ -28,7 +28,7 @@ from agents.lrta import LRTA, MAX_DEPTH
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, raise_h
-from rt_gym.search.lookahead import QUEUED, look_ahead, settle
+from rt_gym.search.lookahead import QUEUED, look_ahead, propagate_costs
 from rt_gym.search.space import NONE
 from rt_gym.search.step import any_as_good, best_step
 from rt_gym.terrain import fill_h0
@@ -60,7 +60,7 @@ def look_again(terrain, trip, space, t, step):
             space.role[w] = QUEUED
             space.item[queued] = w
             queued += 1
-    settle(terrain, trip, terrain.cost, space, space.state[0].stamp << 32, t, inside, queued)
+    propagate_costs(terrain, trip, terrain.cost, space, space.state[0].stamp << 32, t, inside, queued)
 
 
 @kernel(inline=True)
@@ -94,7 +94,7 @@ def look_and_step(terrain, trip, space, h, s, t, depth):
     if second > f:
         look_again(terrain, trip, space, t, step)
         second = best_other(space, t, step)
-        space.g[best] = g  # of the way that is taken, for those who ask
+        space.g[best] = g  # of the path that is taken, as explanations read it
     raise_h(trip, h, s, min(max(f, second), np.int64(INF)))
     trip.plan[0] = step
     return np.int64(1)

@@ -3,8 +3,8 @@
 S. Koenig, M. Likhachev, "Real-Time Adaptive A*", AAMAS 2006.
 
 C. Hernández, P. Meseguer, "Combining Lookahead and Propagation in Real-Time Heuristic Search", SoCS 2008, describe it
-in the four columns of Figure 2; comments name the column. There are no numbered lines to refer to. The same in plain
-Python: ``tests/reference/plain_rtaa.py``.
+in the four columns of Figure 2; comments name the column. There are no numbered lines to refer to. The algorithm in
+plain Python: ``tests/reference/plain_rtaa.py``.
 
 Readings:
 - A value is never lowered (``max``), as in Figure 2, and never raised beyond infinity.

@@ -8,7 +8,7 @@ The rules need two lines each:
 - ``settle``: one move ahead; if that raises a value, deepen until a layer adds nothing to it and four have not changed
   the move.
 
-The same in plain Python: tests/reference/plain_depth_control.py
+The algorithm in plain Python: tests/reference/plain_depth_control.py
 """
 
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from agents.policies.depth_control import (
 )
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel, record
-from rt_gym.search.deepening import CLIMBED
+from rt_gym.search.deepening import LAYER_ADDED
 from rt_gym.view import View
 
 RULES = ("update", "revisit", "settle")
@@ -71,8 +71,8 @@ def by_revisit(control, state):
 @kernel(inline=True)
 def settled(control):
     """Whether ``settle`` has seen enough."""
-    ladder, state = control.ladder, control.ladder.state[0]
-    if state.depth == 1 and ladder.value[1] == ladder.value[0]:
+    by_depth, state = control.by_depth, control.by_depth.state[0]
+    if state.depth == 1 and by_depth.value[1] == by_depth.value[0]:
         return True
     return state.depth == control.d_max or (state.flat_layers >= 1 and state.steady_layers >= STABLE)
 
@@ -83,7 +83,7 @@ def by_settle(terrain, trip, control, s, t):
     begin_layers(terrain, control, s, t)
     while True:
         result = open_layer(terrain, trip, control, t)
-        if result != CLIMBED:
+        if result != LAYER_ADDED:
             return result
         if settled(control):
             return end_layers(terrain, trip, control, s, t)

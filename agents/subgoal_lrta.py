@@ -18,10 +18,10 @@ Ours:
 - ``first="sub"`` begins with Sub of the start, which is known from the growth of the tree, instead of the nearest node.
 - A guard, for maps that have changed since the tree grew. A subgoal that is believed to be blocked is left out: its
   parent comes next. After as many moves as the map has free cells without a subgoal nearer to the goal than all before,
-  the agent heads for the goal alone until the trial ends: it is LRTA* then, and arrives where LRTA* does. So it does
-  when LSS-LRTA* has seen all there is and the subgoal was not there. ``guarded`` counts all of these.
+  the agent heads for the goal alone until the trial ends: it is LRTA* then, and arrives where LRTA* does. It also does
+  so when LSS-LRTA* has searched all that it can reach without finding the subgoal. ``guarded`` counts all of these.
 
-The same in plain Python: tests/reference/plain_subgoal_lrta.py
+The algorithm in plain Python: tests/reference/plain_subgoal_lrta.py
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -170,7 +170,7 @@ def plan_lrta_k(terrain, trip, memory, s, t):
 def plan_lss_lrta(terrain, trip, memory, s, t):
     """One plan of LSS-LRTA* towards the goal pursued.
 
-    If its search has seen all there is without finding the subgoal, its states tell a shortest way to the goal.
+    If its search has closed all states it can reach without finding the subgoal, they hold a shortest path to the goal.
     """
     if is_full(memory.step.h, memory.rises):
         return np.int64(FULL)
@@ -253,11 +253,11 @@ class SubgoalLRTA(GoalSeeker):
         return int(self.memory.state[0].guarded)
 
     def make_memory(self, view: View) -> SubgoalMemory:
-        """Return room for the values of all goals, for the step and for a tree."""
+        """Return the memory for the values of all goals, for the step and for a tree."""
         cells = view.terrain.mask.size
         steps: dict[str, Any] = {"lrta": LRTA(), "lss-lrta": LSSLRTA(self.lookahead), "lrta-k": LRTAK(self.k)}
         rises = {"lrta": 1, "lss-lrta": self.lookahead, "lrta-k": self.k}[self.step]
-        self._source.make_room(view)
+        self._source.allocate(view)
         return SubgoalMemory(
             step=steps[self.step].make_memory(view)._replace(h=make_goal_values()),
             tree=make_goal_tree(cells),
@@ -285,7 +285,7 @@ class SubgoalLRTA(GoalSeeker):
         state.pursued = self.view.goal_cell
 
     def enlarge_memory(self) -> None:
-        """Make room for twice as many values."""
+        """Double the capacity for values."""
         step = self.memory.step
         self.memory = self.memory._replace(step=step._replace(h=enlarged(step.h)))
 

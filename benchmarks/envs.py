@@ -52,7 +52,7 @@ def drive(env: gym.Env[Any, Any], actions: list[int]) -> None:
 
 
 def balance(cartpole: gym.Env[Any, Any]) -> None:
-    """Do the same with a pole that is kept upright, so that there are few resets."""
+    """Time CartPole with a pole that is kept upright, so that there are few resets."""
     stored = np.empty((STEPS, 4), np.float32)
     stored[0], _ = cartpole.reset(seed=0)
     for k in range(1, STEPS):
@@ -148,7 +148,7 @@ def decisions(grid: Grid) -> list[Row]:
 
 
 def wander(agent: Any, world: World) -> None:
-    """Walk so many moves, in as many trials as that takes, each with nothing learned."""
+    """Walk this many moves, in as many trials as needed, each with nothing learned."""
     left = MOVES
     while left > 0:
         world.begin_trial()

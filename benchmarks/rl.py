@@ -23,7 +23,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 class Case(NamedTuple):
-    """What is stepped: so many episodes by random actions below ``most``; with more than one thread the clock counts.
+    """What is stepped, by random actions below ``most``; with more than one thread the wall clock counts.
 
     In RTDepth-v0 these are depths. The deeper the search, the more of their time both spend in the same kernel: at
     depths up to 5 it alone takes about an eighth of what a single environment takes for a step, among 64.

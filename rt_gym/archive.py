@@ -1,7 +1,7 @@
 """Arrays with a header in one ``.npz`` file: what databases, trees and networks are kept in. Data, never code.
 
-The header is JSON, itself an array of bytes. It names the kind of the file, the version of its format, and whatever its
-owner wants to remember, such as the digest of a map. Whoever reads a file says which arrays it must hold.
+The header is JSON, itself an array of bytes. It names the kind of the file, the version of its format, and what else
+the writer stores, such as the digest of a map. The reader says which arrays the file must hold.
 """
 
 import io
@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
 
-MAX_BYTES = 1 << 33
+MAX_ARCHIVE_BYTES = 1 << 33
 _MOST_MEMBERS = 100
 _HEAD = "head"
 # Version 3 differs from 2 only in the names of fields, which none of our arrays have.
@@ -53,7 +53,7 @@ def load_archive(path: PathLike, kind: str, version: int, layout: Layout) -> tup
     Raises:
         InputError: if it is of another kind or version, damaged, or has other arrays than ``layout`` asks for.
     """
-    file, data = shown(path), read_bytes(path, MAX_BYTES)
+    file, data = shown(path), read_bytes(path, MAX_ARCHIVE_BYTES)
     # Counted before the archive is opened, because opening it makes an object per member.
     if data.count(b"PK\x01\x02", max(0, len(data) - (1 << 16))) > _MOST_MEMBERS:
         raise InputError(f"{file}: is not a {kind}: it has more than {_MOST_MEMBERS} members")
@@ -84,7 +84,7 @@ def _read(archive: zipfile.ZipFile, file: str, name: str, dtype: np.dtype[Any], 
 
 
 def read_values(stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any], file: str, most: int) -> NDArray[Any]:
-    """Return the values behind a header, which is trusted only after the size it declares has been found harmless."""
+    """Return the values after a header; the header is trusted only once its declared size has been checked."""
     size = math.prod(shape) * dtype.itemsize
     data = bytearray(stream.read(size)) if size <= most else bytearray()
     if len(data) != size or stream.read(1):

@@ -41,7 +41,7 @@ def sense(real, terrain, trip, s, vision):
 
 
 def first_belief(grid: Grid, vision: int | None, changing: bool) -> Terrain:
-    """Return what an agent believes before it has seen anything: the whole map, or open ground everywhere.
+    """Return what an agent believes before it has seen anything: the whole map, or that every cell is free.
 
     The grid's own arrays are handed out where nothing can ever write to them.
     """

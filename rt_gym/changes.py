@@ -24,10 +24,10 @@ Floats = NDArray[np.float64]
 
 KINDS = ("bridge", "door", "blockers")
 
-_TRIES = 8  # places for a bridge that are compared
+_TRIES = 8  # how many places for a bridge are compared
 _THICKEST = 4  # cells of a wall that a door leads through
 _PACE = 2  # moves of the agent for a step of a blocker
-_LONGEST = 2000  # moves for which blockers are about
+_LONGEST = 2000  # after how many moves blockers vanish
 _APART = 3  # cells between blockers, so that what lies around one never holds another
 # The cells around a cell, in a circle; the even ones lie straight beside it.
 _RING = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
@@ -42,7 +42,7 @@ def scripted_changes(problem: Problem, kind: str, seed: int = 0) -> tuple[Change
         seed: which of many such schedules.
 
     Raises:
-        InputError: for an unknown kind, or where the map leaves no room for such changes.
+        InputError: for an unknown kind, or where the map has no place for such changes.
     """
     if kind not in KINDS:
         raise InputError(f"unknown changes {quoted(kind)}, known are {', '.join(KINDS)}")
@@ -95,7 +95,7 @@ def _bridge(problem: Problem, path: list[Position], rng: np.random.Generator) ->
 
 
 def _across(problem: Problem, path: list[Position], at: int) -> list[Position]:
-    """Return the cells of a straight wall across the path, from rock to rock or as long as is seemly."""
+    """Return the cells of a straight wall across the path, from rock to rock or up to a length limit."""
     grid, ends = problem.grid, (problem.start, problem.goal)
     (x, y), (x0, y0), (x1, y1) = path[at], path[max(0, at - 3)], path[min(len(path) - 1, at + 3)]
     dx, dy = (0, 1) if abs(x1 - x0) >= abs(y1 - y0) else (1, 0)

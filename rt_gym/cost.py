@@ -20,11 +20,11 @@ INF = 1 << 62
 SQRT2 = math.sqrt(2.0)
 
 _DIAGONAL_INVERSE = pow(DIAGONAL, -1, STRAIGHT)
-_MOST = INF // DIAGONAL  # diagonal steps; who decodes more has a weighted cost before him, which is no sum of steps
+_MOST = INF // DIAGONAL  # diagonal steps; a cost that decodes to more is a weighted one, not a sum of steps
 
 
 def encode(straight: int, diagonal: int = 0) -> int:
-    """Return the exact cost of so many straight and diagonal steps."""
+    """Return the exact cost of a path with these numbers of straight and diagonal steps."""
     return straight * STRAIGHT + diagonal * DIAGONAL
 
 
@@ -44,7 +44,7 @@ def to_float(cost: int) -> float:
 
 @kernel
 def decode_all(costs, out):
-    """Write exact costs as floats, infinity where nothing was reached."""
+    """Write ``costs``, int64[n], as floats into ``out``, float64[n]; infinity where nothing was reached."""
     for k in range(costs.size):
         cost = costs[k]
         low = np.uint64(cost & (STRAIGHT - 1))

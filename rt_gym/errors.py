@@ -1,4 +1,4 @@
-"""The errors that callers may want to catch, and the checks that every room makes of its numbers."""
+"""The errors that callers may want to catch, and the checks that every package makes of its arguments."""
 
 import reprlib
 from numbers import Integral

@@ -7,8 +7,8 @@ number. Inside, ``handle.name`` is the tuple, array or number of that name; bind
     episode = handle(terrain=terrain, trip=trip)
     step(episode, 3)
 
-A handle keeps what it was made of alive, and copies of it (``deepcopy``, pickling) are handles of the copies. It is made
-anew whenever one of its parts is replaced by another array; what is written *into* an array needs no new handle.
+A handle keeps what it was made of alive, and copies of it (``deepcopy``, pickling) are handles of the copies. It is
+made anew whenever one of its parts is replaced by another array; what is written *into* an array needs no new handle.
 
 The layout of an array is Numba's own business. ``_PACKED`` checks that it is what this module writes; where it is not,
 and without the compiler, a NamedTuple of the same parts takes the handle's place.

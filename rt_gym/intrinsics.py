@@ -1,6 +1,6 @@
-"""What Python cannot say and the processor can: every line that speaks LLVM, but for ``handles``.
+"""Processor instructions that Python has no word for: all LLVM code of the package, except that of ``handles``.
 
-Without the compiler each has a plain twin that does the same, or does nothing where nothing is to be seen of it.
+With the compiler switched off, each has a version in plain Python that returns the same; ``prefetch`` does nothing.
 """
 
 import platform
@@ -29,7 +29,7 @@ if config.DISABLE_JIT:
         return (int(bits) & -int(bits)).bit_length() - 1
 
     def prefetch(array, k):
-        """Do nothing: plain Python has no such thing."""
+        """Do nothing: plain Python cannot prefetch."""
 
     def write_bits(bits, out, k):
         """Write the lowest sixteen bits as floats from ``out[k]`` on."""

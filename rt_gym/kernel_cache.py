@@ -103,10 +103,12 @@ class SealedFile(IndexDataCacheFile):
     """
 
     def save(self, key: Any, data: Any) -> None:
+        """Write data that tell what they are."""
         content = dumps((self._source_stamp, key, data))
         super().save(key, (hashlib.sha256(content).digest(), content))
 
     def load(self, key: Any) -> Any:
+        """Return what was saved under this key, None if it is not, or not ours."""
         entry = super().load(key)
         if entry is None or hashlib.sha256(entry[1]).digest() != entry[0]:
             return None
@@ -132,12 +134,14 @@ class KernelCache(FunctionCache):
         self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, both)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled code of a signature, None if there is none."""
         try:
             return super().load_overload(sig, target_context)
         except Exception:
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the compiled code of a signature."""
         try:
             super().save_overload(sig, data)
         except Warning:  # Numba says that it cannot cache this kernel, and someone has made warnings errors

@@ -2,10 +2,10 @@
 
 Work is counted twice. ``expansions`` follows the papers: states whose successors are all generated in a lookahead or
 search. ``scans`` counts every reading of all neighbours of a cell, for whatever purpose, so that no algorithm looks
-cheap because its work is booked elsewhere. Kernels spend only through ``charge`` (an expansion, which is a scan too),
+cheap because its work is counted elsewhere. Kernels spend only through ``charge`` (an expansion, which is a scan too),
 ``scan`` and ``learn`` below.
 
-A refused charge does not count: a planner that is refused and obeys has kept its budget. Overrun is work done past
+A refused charge is not counted: a planner that stops when it is refused has kept its budget. Overrun is work done past
 the limit, or a plan that cannot be made within it; ``after_overrun`` says what becomes of the move then.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 UNLIMITED = 1 << 62
 
 # Why an agent cannot move, in the place of a direction: it knows no way to the goal, it has overrun its budget, or its
-# memory has no room left.
+# memory is full.
 STUCK, OVERRUN, CRAMPED = -2, -3, -4
 # What becomes of a move: it is made, it is lost to an overrun, or the overrun ends the run.
 GO, IDLE, STOP = range(3)

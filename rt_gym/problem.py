@@ -26,7 +26,7 @@ class Change(NamedTuple):
 
 
 def listed(changes: Any) -> tuple[Any, ...]:
-    """Return the entries of a schedule that somebody has given, none for None."""
+    """Return the entries of a schedule as a tuple, empty for None."""
     try:
         return () if changes is None else tuple(changes)
     except TypeError:

@@ -11,7 +11,7 @@ from rt_gym.grid import Grid
 from rt_gym.problem import Problem
 from rt_gym.search.distance import exact_distances
 
-_STERILE = 200  # starts in a row without any goal in range before the range is given up
+_MAX_FAILURES = 200  # starts in a row without any goal in range before the range is given up
 
 
 def sample_problems(
@@ -43,13 +43,13 @@ def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None
     cells = np.flatnonzero(grid.terrain.free)
     if not cells.size:
         raise InputError(f"map {grid.name or 'without a name'} has no free cell")
-    sterile = 0
-    while sterile < _STERILE:
+    failures = 0
+    while failures < _MAX_FAILURES:
         start = grid.position(rng.choice(cells))
         distance = exact_distances(grid, start)
         cost = to_floats(distance)
         goals = np.flatnonzero((cost >= low) & (cost <= high) & (distance < INF))
-        sterile = 0 if goals.size else sterile + 1
+        failures = 0 if goals.size else failures + 1
         if goals.size:
             cell = int(rng.choice(goals))
             problem = Problem(grid, start, grid.position(cell), vision)

@@ -1,7 +1,7 @@
 """Fixed, named splits of generated maps and problems: learn on one, choose on the next, be judged on the last.
 
 A family of maps has the parts ``train``, ``validation`` and ``test``, so ``caves-train`` and ``caves-test`` are two
-splits with maps of one kind. No map stands in two splits. The maps of all parts of a family are equally large, as
+splits with maps of one kind. No map is in two splits. The maps of all parts of a family are equally large, as
 observations are scaled by the side of the map, and every map has 16 problems with an optimal cost from 64 to 256.
 
 | family | maps |
@@ -14,7 +14,7 @@ observations are scaled by the side of the map, and every map has 16 problems wi
 
 In all of them the heuristic misleads: many walls close around pockets that an agent must leave backwards.
 
-A name stands for the same problems for ever. Whoever changes a family gives it a new name; the digests below see to it.
+A name always stands for the same problems. A changed family must get a new name; the digests below check that.
 """
 
 import hashlib

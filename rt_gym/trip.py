@@ -16,7 +16,7 @@ STAY = -1
 NO_PATH, WAIT, CUT, FULL = 0, -1, -2, -3
 
 # Where the agent stands; the next move of its plan, and how many were planned; how many cells are listed as changed, of
-# which the plan has been checked against the first ``checked`` and the agent told of the first ``told``; and why it
+# which the first ``checked`` have been checked against the plan and the first ``told`` given to the agent; and why it
 # cannot move: STUCK, OVERRUN, CRAMPED, or 0.
 STATE = record(at=int, next=int, planned=int, changed=int, checked=int, told=int, verdict=int)
 
@@ -29,8 +29,8 @@ class Trip(NamedTuple):
         tally: TALLY[1], the trial's totals.
         state: STATE[1], where on the map and in its plan the agent is.
         plan: uint8, the committed directions.
-        path: int32, the cell after every move, the start first; as long as there is room.
-        log: int32, the cells expanded for the current move, or for the last one; as long as there is room.
+        path: int32, the cell after every move, the start first, up to the length of the array.
+        log: int32, the cells expanded for the current move, or for the last one, up to the length of the array.
         changed: int32, the cells whose believed state changed since the last plan.
         clock: how long the moves took.
     """

@@ -63,7 +63,7 @@ class Summary:
 
     @property
     def label(self) -> str:
-        """The agent with the settings that tell it from others: numbers, and words that are not the default."""
+        """The agent with the settings that distinguish it: numbers, and words that are not the default."""
         return label(self.agent, self.settings)
 
 
@@ -105,12 +105,12 @@ def settings_of(agent_id: str, agent: Any) -> dict[str, Any]:
 def label(agent_id: str, settings: dict[str, Any]) -> str:
     """Return an id with its settings, leaving out words that are the default."""
     defaults = agents.parameters(agent_id)
-    told = (
+    shown = (
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
         for name, value in settings.items()
         if isinstance(value, (int, float)) or value != defaults[name]
     )
-    return " ".join([agent_id, *told])
+    return " ".join([agent_id, *shown])
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class _Group(TyperGroup):
             if not isinstance(error, InputError):
                 raise
             _stop(f"rt-gym: {error}", 2)
-        except BrokenPipeError:  # nobody reads on; Typer ends silently
+        except BrokenPipeError:  # the reader is gone; Typer ends silently
             raise
         except OSError as error:  # a full disk behind standard output, say
             _stop(f"rt-gym: {error}", 1)

@@ -44,13 +44,13 @@ class Samples:
     """Labelled states, one row each; columns of the matrices belong to the depths 1 to d_max.
 
     Attributes:
-        situation: float32[n, 24], the features, in the order of ``rt_gym.situation.SITUATION``.
+        situation: float32[n, 24], the features, in the order of ``rt_gym.features.decision.SITUATION``.
         label: the smallest depth from which on all depths decide as d_max does.
         action: what a lookahead of each depth does.
         rise: by how much it raises the value of the state, in steps.
         work: its expansions.
         regret: by how much its move is longer than the best one, in steps.
-        ties: the moves that it might as well make, a bit for each direction.
+        ties: the moves that are as good as that one, one bit per direction.
         problem: which problem the state is from, for folds that keep problems whole.
         about: settings, seed, maps.
     """
@@ -74,7 +74,7 @@ class Samples:
         return self.action.shape[1]
 
     def __add__(self, other: "Samples") -> "Samples":
-        """Return both, one after the other; problems with the same number are the same."""
+        """Return both, concatenated; equal problem numbers stand for one problem."""
         if self.d_max != other.d_max or self.about["history"] != other.about["history"]:
             raise InputError("samples of different d_max or history do not go together")
         joined = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _COLUMNS}
@@ -150,8 +150,8 @@ class Logging:
     Attributes:
         d_max: the largest depth.
         history: how many steps back the features reach.
-        per_problem: at most so many states of a problem.
-        max_moves: a trial ends after so many moves.
+        per_problem: the most states of a problem.
+        max_moves: after how many moves a trial ends.
         seed: for random ties of the walking agent.
     """
 
@@ -199,22 +199,22 @@ def collect(
     folder: Path | None = None,
     advance: Callable[[int], Any] | None = None,
 ) -> Samples:
-    """Walk all problems and return the samples, in the order of the problems whoever is ready first.
+    """Walk all problems and return the samples in the order of the problems, whichever job ends first.
 
     Args:
         courses: maps with problems.
         logging: how to log.
-        policy: who walks; the oracle if None.
+        policy: the policy that walks; the oracle if None.
         workers: all cores of this machine by default.
-        folder: where finished jobs are kept, so that what was killed goes on; nothing is kept without one.
-        advance: told how many problems are done.
+        folder: where finished jobs are kept, so that a stopped run can go on; nothing is kept without one.
+        advance: called with how many problems are done.
     """
-    told = advance or (lambda problems: None)
+    report = advance or (lambda problems: None)
     jobs = list(_jobs(courses, logging, policy))
     if not jobs:
         raise InputError("there are no problems to log")
     found = {job.key: samples for job in jobs if (samples := _kept(folder, job.key)) is not None}
-    told(sum(len(job.tasks) for job in jobs if job.key in found))
+    report(sum(len(job.tasks) for job in jobs if job.key in found))
     sizes = {job.key: len(job.tasks) for job in jobs}
     with closing((workers or Workers()).run([job for job in jobs if job.key not in found], run_job)) as finished:
         for key, samples in finished:
@@ -222,7 +222,7 @@ def collect(
                 folder.mkdir(parents=True, exist_ok=True)
                 samples.save(folder / f"{key}.npz")
             found[key] = samples
-            told(sizes[key])
+            report(sizes[key])
     parts = [found[job.key] for job in jobs]
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
     return Samples(**joined, about=asdict(logging) | {"maps": list(dict.fromkeys(job.grid.name for job in jobs))})

@@ -15,14 +15,14 @@ from training.collect import Logging, Samples, collect
 from training.compare import Allowance, Contender, Course, Plan, Score, Workers, enlist_all, run_plan, score_all
 from training.learners import Recipe, act_from, fit_policy
 
-STATES = 400  # of a problem that are labelled when a policy walks
+STATES = 400  # how many states of a problem are labelled when a policy walks
 CURVE = "1,2,3,4,5,6,8,10,12,14,16,20,26"  # the depths of the curve that policies are measured by
 RULES = ("rule-lrta:rule=update,revisit,settle:d_max=10", "rule-lrta:rule=update,revisit,settle:d_max=20")
 PRICES = (0.0005, 0.001, 0.002, 0.004)
 THRESHOLDS = (0.5, 0.7, 0.9)
 MAX_MOVES = 1_000_000
 
-Told = Callable[[float, str], Any]
+OnProgress = Callable[[float, str], Any]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class School:
         train, validation: maps with problems, disjoint.
         logging: how states are logged.
         dagger: how many rounds of labelling the states that its own policy visits.
-        workers: who runs the jobs.
+        workers: what runs the jobs.
         folder: where jobs and candidates are kept.
     """
 
@@ -62,14 +62,14 @@ class Candidate:
         return 0.5 * (log(self.score.ratio_mean.value) + log(self.score.ratio_pooled.value))
 
 
-def train(school: School, recipe: Recipe, told: Told) -> Candidate:
+def train(school: School, recipe: Recipe, on_progress: OnProgress) -> Candidate:
     """Learn from the oracle's states, then from those of the policy itself."""
     jobs = school.folder / "samples"
-    told(0, "the oracle walks")
+    on_progress(0, "the oracle walks")
     samples = collect(school.train, school.logging, None, school.workers, jobs)
     policy = fit_policy(samples, recipe)
     for number in range(school.dagger):
-        told(1, f"its own states, round {number + 1} of {school.dagger}")
+        on_progress(1, f"its own states, round {number + 1} of {school.dagger}")
         logging = replace(school.logging, per_problem=min(STATES, school.logging.per_problem))
         samples += collect(school.train, logging, policy, school.workers, jobs)
         policy = fit_policy(samples, recipe)
@@ -88,16 +88,16 @@ def candidates(recipe: Recipe, price: float | None, threshold: float | None) -> 
     return [replace(one, threshold=value) for one in found for value in thresholds]
 
 
-def choose(school: School, recipes: Sequence[Recipe], told: Told) -> list[Candidate]:
+def choose(school: School, recipes: Sequence[Recipe], on_progress: OnProgress) -> list[Candidate]:
     """Train every recipe, judge all of them on the validation maps and return them, the best first.
 
     Raises:
         InputError: if no candidate reaches all goals.
     """
-    made = list(_trained(school, recipes, told))
+    made = list(_trained(school, recipes, on_progress))
     if len(made) == 1:
         return made
-    told(1, "choosing on the validation maps")
+    on_progress(1, "choosing on the validation maps")
     scores = judge([one.policy for one in made], school.validation, school.workers, school.folder / "validation")
     judged = [replace(one, score=score) for one, score in zip(made, scores[-len(made) :], strict=True)]
     ranked = sorted(judged, key=lambda one: -one.merit)
@@ -106,7 +106,7 @@ def choose(school: School, recipes: Sequence[Recipe], told: Told) -> list[Candid
     return ranked
 
 
-def _trained(school: School, recipes: Sequence[Recipe], told: Told) -> Iterator[Candidate]:
+def _trained(school: School, recipes: Sequence[Recipe], on_progress: OnProgress) -> Iterator[Candidate]:
     """Train recipes; those that differ only in the threshold share all but the last step."""
     former: Candidate | None = None
     for recipe in recipes:
@@ -114,7 +114,7 @@ def _trained(school: School, recipes: Sequence[Recipe], told: Told) -> Iterator[
             policy = replace(former.policy, threshold=act_from(recipe))
             former = Candidate(recipe, policy, former.samples)
         else:
-            former = train(school, recipe, told)
+            former = train(school, recipe, on_progress)
         yield former
 
 
@@ -140,5 +140,5 @@ def contend(policies: Sequence[Policy], folder: Path) -> list[Contender]:
 
 
 def opponents(d_max: int) -> list[Contender]:
-    """Return what every policy is shown beside: the hand-made rules and the oracle."""
+    """Return what every policy is compared with: the hand-made rules and the oracle."""
     return enlist_all([*RULES, f"oracle-lrta:d_max={d_max}"], [Allowance.of(None)])

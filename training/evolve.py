@@ -6,8 +6,8 @@ than a whole episode is judged.
 
 The merit of a candidate is the mean of the logarithms of both ratios (``training.compare``): how many times its
 expansions LRTA* of fixed depths needs for its suboptimality, by the mean and the pooled meter. All candidates of a
-generation meet the same problems; one with a cut run is void. Both ratios hang on a few hard problems, which a network
-soon knows by heart: where there are several shares of problems, each generation meets the next one.
+generation meet the same problems; one with a cut run is void. Both ratios depend on a few hard problems, to which a
+network soon overfits: where there are several shares of problems, each generation gets the next one.
 
 The network of a candidate has one layer of a few hidden units and a number y behind it. To deepen or to act is a
 matter of its sign. A depth is the one whose logarithm is nearest to y, which is the largest of the outputs
@@ -32,7 +32,7 @@ from rt_gym.errors import quoted, whole
 from training.compare import Course, Workers
 from training.compare.sources import source_stamp
 from training.compare.stats import Floats
-from training.depth import School, Told
+from training.depth import OnProgress, School
 from training.exam import Exam, deal, judge_all, problems_of, select, set_exam
 
 KIND, VERSION = "evolution", 1
@@ -166,7 +166,7 @@ class Breed:
         return np.concatenate([(weights.T * self.scale).T.ravel(), bias, last])
 
     def standardised(self, courses: tuple[Course, ...]) -> "Breed":
-        """Return the same for inputs of mean 0 and scale 1 in the states that the rule visits on some courses."""
+        """Return a breed whose inputs have mean 0 and scale 1 in the states that the rule visits on some courses."""
         agent, rows = PolicyLRTA(self.network(self.start())), []
         for problem in problems_of(courses)[::_EVERY]:
             world = World(problem)
@@ -222,21 +222,21 @@ class History:
         save_archive(self.path, KIND, VERSION, {"key": self.key}, arrays)
 
 
-def evolve(school: School, settings: Evolution, told: Told) -> Network:
+def evolve(school: School, settings: Evolution, on_progress: OnProgress) -> Network:
     """Return the centre of a generation that is best on the validation maps.
 
     A run that was stopped goes on with the next generation.
 
     Args:
-        school: the maps, who works, where the history is kept, and in ``logging`` the largest depth and the history
-            that features reach back. Rounds of its own states are for other learners.
+        school: the maps, the workers, where the history is kept, and in ``logging`` the largest depth and the history
+            that features reach back. Its ``dagger`` is not used.
         settings: those of the evolution.
-        told: told of every generation.
+        on_progress: called after every generation.
 
     Raises:
         InputError: if LRTA* of a fixed depth, or every centre, has a cut run.
     """
-    told(0, "fixed depths walk")
+    on_progress(0, "fixed depths walk")
     train, chosen_on = (select(part, settings.problems) for part in (school.train, school.validation))
     exams = [set_exam(share, school.workers, school.folder) for share in deal(train, settings.shares)]
     validation = set_exam(chosen_on, school.workers, school.folder)
@@ -249,7 +249,7 @@ def evolve(school: School, settings: Evolution, told: Told) -> Network:
             history.centres.append(centre)
             history.merits += judge_all([breed.network(centre)], validation, school.workers)
         history.keep()
-        told(1, _told(number, history, settings))
+        on_progress(1, _status(number, history, settings))
         if checks - _best(history.merits[:checks], settings) > settings.patience:
             break
     best = _best(history.merits, settings)
@@ -287,7 +287,7 @@ def _best(merits: Sequence[tuple[float, float]], settings: Evolution) -> int:
     return max(range(len(merits)), key=lambda k: settings.merit(merits[k]), default=0)
 
 
-def _told(number: int, history: History, settings: Evolution) -> str:
+def _status(number: int, history: History, settings: Evolution) -> str:
     """Return where the evolution stands."""
     text = f"generation {number} of {settings.generations}, training {np.exp(-history.losses[number - 1].min()):.2f}"
     if not history.merits:

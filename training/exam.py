@@ -116,17 +116,17 @@ def judge_all(networks: Sequence[Network], exam: Exam, workers: Workers) -> list
 
 
 def select(courses: tuple[Course, ...], problems: int) -> tuple[Course, ...]:
-    """Return courses with at most so many problems in all, of every map the same share.
+    """Return courses with at most ``problems`` problems in all, equally many of every map.
 
     The one half are the hardest of a map, by how many times the optimal cost is what the heuristic promises; the other
-    half are the first of the rest. Most problems that are drawn at random are easy, and teach nothing.
+    half are the first of the rest. Most random problems are easy, and nothing can be learned from them.
     """
     share = max(1, problems // len(courses))
     return tuple(replace(course, tasks=tuple(_selected(course, share))) for course in courses)
 
 
 def deal(courses: tuple[Course, ...], shares: int) -> list[tuple[Course, ...]]:
-    """Return the courses in so many shares, the problems of every map in turn; none is left without a problem."""
+    """Return the courses dealt into ``shares`` parts, the problems of every map in turn; no part is empty."""
     count = min(shares, *(len(course.tasks) for course in courses))
     return [tuple(replace(course, tasks=course.tasks[k::count]) for course in courses) for k in range(count)]
 

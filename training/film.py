@@ -19,7 +19,7 @@ from rt_gym.render.caption import STRIP
 Pixels = NDArray[np.uint8]
 
 _LONGEST = 640  # pixels of a frame's longer side, without the caption
-_SHORTEST = (320, 160)  # width and height that leave room for a caption
+_SHORTEST = (320, 160)  # the least width and height with which a caption fits
 _BLOCK = 16  # video codecs want whole blocks
 _LAST = 2.0  # seconds for which the last frame stays
 
@@ -38,7 +38,7 @@ class Film(ABC):
 
     Attributes:
         path: where it is written.
-        most: how many frames it takes; whoever makes them leaves some out if there would be more.
+        most: how many frames it takes; if there would be more, the caller leaves some out.
     """
 
     most = 1
@@ -47,7 +47,7 @@ class Film(ABC):
         self.path, self.fps = path, fps
 
     def stride(self, moves: int, every: int) -> int:
-        """Return the smallest multiple of ``every`` that keeps the frames of so many moves within bounds."""
+        """Return the smallest multiple of ``every`` that gives no more frames of a run than the film takes."""
         return every * max(1, -(-moves // (every * max(1, self.most - 1))))
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """Train a goal classifier: log where agents stand, label the region that a shortest path enters next, learn, judge.
 
-LRTA* walks; then, in as many rounds as one likes, the design that always heads for a candidate, led by what has been
-learned, so that the states are those which the policy itself leads to (as ``training.collect`` does for depths). A
+LRTA* walks first. Then, in a given number of rounds, the design that always heads for a candidate walks with what has
+been learned, so that the states are those to which the policy leads (as ``training.collect`` does for depths). A
 sample is one candidate of one state; what it needs of a map is its regions and one field of distances per problem.
 
 By default there is no such round. On mixed-validation one made designs 5 and 11 worse (suboptimality 24 and 22 instead
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import agents
-from agents.knowledge.pdb_entries import make_regions
+from agents.knowledge.pdb_entries import make_region_arrays
 from agents.policies.candidates import CANDIDATE, make_candidates, note_visit, write_candidate
 from agents.policies.depth_control import HISTORY
 from agents.policies.goals import GoalPolicy
@@ -44,9 +44,9 @@ class Schooling:
 
     Attributes:
         level, abstraction: the regions.
-        depth: the fixed depth of those who walk.
+        depth: the fixed depth of the agents that walk.
         history: how many steps back the visits reach.
-        states: at most so many of a walk, evenly spread over it.
+        states: the most states of a walk, evenly spread over it.
         rounds: how many rounds of labelling its own states.
         min_leaf, confidence: of the learner J48.
         seed: for the folds.
@@ -92,7 +92,7 @@ class GoalSamples:
 
 
 def joined(parts: Sequence[GoalSamples]) -> GoalSamples:
-    """Return all samples one after the other; the states are numbered on."""
+    """Return all samples, concatenated; states are numbered through."""
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
     first = np.cumsum([0, *(part.state.max(initial=-1) + 1 for part in parts)])
     columns["state"] += np.repeat(first[:-1], [len(part) for part in parts])
@@ -101,7 +101,11 @@ def joined(parts: Sequence[GoalSamples]) -> GoalSamples:
 
 @kernel
 def log_walk(terrain, regions, candidates, distance, path, t, stride, rows, label, state):
-    """Write the candidates of every ``stride``-th state of a walk and which of them are right; return how many."""
+    """Write the candidates of every ``stride``-th state of a walk and which of them are right; return how many.
+
+    ``distance`` is int64 per cell, ``path`` int64, the cells of the walk. ``rows``, float32[n, 6], ``label`` and
+    ``state``, int64[n], are filled.
+    """
     count, states = 0, 0
     for i in range(path.size):
         s = np.int64(path[i])
@@ -145,14 +149,14 @@ def run_job(job: Job) -> GoalSamples:
     else:
         walker = agents.make("general-lrta", design=6, depth=schooling.depth, goal_policy=job.policy)
     regions = abstract(grid, schooling.abstraction, schooling.level)
-    flat, widest, parts = make_regions(regions), int(np.diff(regions.begin).max(initial=0)), []
+    flat, widest, parts = make_region_arrays(regions), int(np.diff(regions.begin).max(initial=0)), []
     for number, task in enumerate(job.course.tasks, job.first):
         run = agents.run(walker, job.course.problem(task), max_moves=MAX_MOVES, clock=False)
         path = np.array([grid.cell((int(x), int(y))) for x, y in run.path])
         stride = -(-path.size // schooling.states)
-        room = -(-path.size // stride) * widest
-        rows, label = np.empty((room, len(CANDIDATE)), np.float32), np.empty(room, np.int64)
-        state, candidates = np.empty(room, np.int64), make_candidates(regions.sizes, schooling.history)
+        capacity = -(-path.size // stride) * widest
+        rows, label = np.empty((capacity, len(CANDIDATE)), np.float32), np.empty(capacity, np.int64)
+        state, candidates = np.empty(capacity, np.int64), make_candidates(regions.sizes, schooling.history)
         distance, goal = exact_distances(grid, task.goal), grid.cell(task.goal)
         count = log_walk(terrain, flat, candidates, distance, path, goal, stride, rows, label, state)
         parts.append(GoalSamples(rows[:count], label[:count], state[:count], np.full(count, number)))
@@ -162,7 +166,7 @@ def run_job(job: Job) -> GoalSamples:
 def collect(
     courses: Sequence[Course], schooling: Schooling, policy: GoalPolicy | None, workers: Workers
 ) -> GoalSamples:
-    """Walk all problems and return the samples, in the order of the problems whoever is ready first."""
+    """Walk all problems and return the samples in the order of the problems, whichever job ends first."""
     first = np.cumsum([0, *(len(course.tasks) for course in courses)]).tolist()
     jobs = [Job(course, number, schooling, policy) for course, number in zip(courses, first[:-1], strict=True)]
     if not first[-1]:
@@ -187,25 +191,25 @@ def train(
     schooling: Schooling,
     workers: Workers,
     about: dict[str, Any],
-    told: Callable[[float, str], Any],
+    on_progress: Callable[[float, str], Any],
 ) -> tuple[GoalPolicy, GoalSamples]:
     """Learn from the states of LRTA*, then from those of the policy itself; return the policy and all samples."""
     samples = collect(courses, schooling, None, workers)
     policy = fit_goals(samples, schooling, about)
     for _ in range(schooling.rounds):
-        told(1, "labelling its own states")
+        on_progress(1, "labelling its own states")
         samples = joined([samples, collect(courses, schooling, policy, workers)])
         policy = fit_goals(samples, schooling, about)
-    told(1, "learned")
+    on_progress(1, "learned")
     return policy, samples
 
 
 @kernel
-def score_rows(forest, rows, room, out):
-    """Write the score of every row."""
+def score_rows(forest, rows, score, out):
+    """Write the score of every row, float32[n, 6], into ``out``, float64[n]; ``score``, float64[1], is a buffer."""
     for i in range(rows.shape[0]):
-        add_scores(forest, rows[i], forest.feature.size, room)
-        out[i] = room[0]
+        add_scores(forest, rows[i], forest.feature.size, score)
+        out[i] = score[0]
 
 
 def scores(forest: Forest, samples: GoalSamples) -> NDArray[np.float64]:
@@ -231,7 +235,7 @@ class Quality:
         accuracy: the share of candidates of which it is right whether the path enters them, by a score of a half.
         majority: the accuracy of always saying no.
         top: the share of states whose best candidate is the right one.
-        by_heuristic: the same for the candidate over which the goal is nearest by the heuristic.
+        by_heuristic: this share for the candidate over which the goal is nearest by the heuristic.
         sure: the share of states whose best score reaches a half, so that GI heads for it.
         top_if_sure: how often the best candidate is the right one among these.
     """

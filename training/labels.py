@@ -6,7 +6,7 @@ largest. It does not say how ties between moves are broken, which decides most l
 
 - ``search``: every depth makes the move that its search finds, which is the one that agents make.
 - ``ordered``: every depth makes the first of its tied moves in the order of the directions.
-- ``tolerant``: a move agrees if the largest depth might as well make it.
+- ``tolerant``: a move agrees if it is one of the tied moves of the largest depth.
 
 Agents move as their searches say, whatever they have learned from: a reading changes what is taught and nothing else.
 """

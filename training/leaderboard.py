@@ -6,10 +6,11 @@ the cheapest oracle saves. A controller above 1 saves more than the oracle, whic
 depths it chooses. Below 0 a fixed depth is the better choice.
 
 By default a hundred expansions cost as much as one straight step. Then, on the test splits and on game maps, the
-cheapest fixed depth is neither the shallowest nor the deepest: who only searches more or only less cannot win.
+cheapest fixed depth is neither the shallowest nor the deepest: an agent that always searches more, or always less,
+cannot win.
 
 Intervals hold 95 %, by bootstrap over problems; all controllers meet the same resampled problems. Which fixed depth and
-which oracle mark 0 and 1 is decided once, on all problems.
+which oracle define 0 and 1 is decided once, on all problems.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,7 +45,7 @@ class Standing:
     score: Estimate | None
 
     def document(self) -> dict[str, Any]:
-        """Return the same as JSON takes it."""
+        """Return it as plain values for JSON."""
         parts = {"score": self.score, "cost": self.cost}
         return {"agent": self.entry.label} | {name: part and part._asdict() for name, part in parts.items()}
 
@@ -80,7 +81,7 @@ def score(rows: Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Stan
 
 
 def require_marks(agents: Iterable[str]) -> None:
-    """Refuse a field without those who mark 0 and 1.
+    """Refuse contenders without the fixed depths and the oracle, which define 0 and 1.
 
     Raises:
         InputError: if fixed depths or the oracle are missing.

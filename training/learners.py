@@ -14,7 +14,7 @@ from rt_gym.errors import quoted
 from rt_gym.features.decision import LAYERS, SITUATION, write_layers
 from rt_gym.features.history import FEATURES
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import make_ladder, step_up
+from rt_gym.search.deepening import enter_layer, make_depth_results
 from training.collect import Samples
 from training.labels import TIES, agreement, label_by
 
@@ -36,7 +36,7 @@ class Recipe:
         labels: ``"class"``, the smallest depth that decides as the largest; or ``"cost"``, what every depth costs. J48
             learns classes only: with costs, its tree is that of the classes and its leaves know the mean costs.
         decide: ``"depth"`` before the search, or after every layer whether to ``"deepen"``.
-        features: ``"paper"``, the four of the history; or ``"rich"``, all of ``rt_gym.situation``.
+        features: ``"paper"``, the four of the history; or ``"rich"``, all of ``rt_gym.features.decision``.
         ties: which moves count as that of the largest depth: ``"search"``, ``"ordered"`` or ``"tolerant"``, see
             ``training.labels``.
         price: steps that one expansion is worth, for ``"cost"``.
@@ -129,24 +129,24 @@ def by_layers(samples: Samples, recipe: Recipe) -> tuple[NDArray[np.float32], ND
     """Return a row for every layer of every sample but the last: its inputs, its sample, its depth."""
     rows, layers = len(samples), samples.d_max - 1
     found = np.empty((rows, samples.d_max, len(LAYERS)), np.float32)
-    fill_layers(make_ladder(samples.d_max), samples.action, samples.rise, samples.work, found)
+    fill_layers(make_depth_results(samples.d_max), samples.action, samples.rise, samples.work, found)
     own = np.repeat(inputs(samples, recipe), layers, axis=0)
     joined = np.concatenate([own, found[:, :layers].reshape(-1, len(LAYERS))], axis=1)
     return joined, np.repeat(np.arange(rows), layers), np.tile(np.arange(1, layers + 1), rows)
 
 
 @kernel
-def fill_layers(ladder, action, rise, work, out):
-    """Climb the ladders of all samples again and write what a controller would have seen after each layer."""
+def fill_layers(by_depth, action, rise, work, out):
+    """Deepen all samples again, layer by layer, and write what a controller would have seen after each layer."""
     for i in range(action.shape[0]):
-        state = ladder.state[0]
+        state = by_depth.state[0]
         state.depth = state.flat_layers = state.steady_layers = 0
-        ladder.value[0] = 0
-        ladder.work[0] = 0
+        by_depth.value[0] = 0
+        by_depth.work[0] = 0
         for d in range(action.shape[1]):
             before = work[i, d - 1] if d > 0 else 0
-            step_up(ladder, action[i, d], np.int64(np.rint(rise[i, d] * STRAIGHT)), work[i, d] - before)
-            write_layers(ladder, out[i, d])
+            enter_layer(by_depth, action[i, d], np.int64(np.rint(rise[i, d] * STRAIGHT)), work[i, d] - before)
+            write_layers(by_depth, out[i, d])
 
 
 # Learners
@@ -276,10 +276,10 @@ def _regress(rows: NDArray[np.float32], targets: Floats, recipe: Recipe) -> Fore
 
 
 def merged(forest: Forest) -> Forest:
-    """Return a single tree that decides the same with fewer nodes: branches that agree become a leaf, scores 0 or 1."""
+    """Return a single tree with equal decisions and fewer nodes: branches that agree become a leaf, scores 0 or 1."""
     best = np.argmax(forest.scores, axis=1)
     uniform, said = forest.feature == LEAF, best.copy()
-    for node in np.flatnonzero(forest.feature != LEAF)[::-1]:  # children stand behind their parents
+    for node in np.flatnonzero(forest.feature != LEAF)[::-1]:  # children stand after their parents
         left, right = forest.left[node], forest.right[node]
         if uniform[left] and uniform[right] and said[left] == said[right]:
             uniform[node], said[node] = True, said[left]

@@ -43,12 +43,12 @@ class Moment:
     outcome: str | None = None
 
     def due(self, every: int) -> bool:
-        """Whether this is one of every so many moments, or the last."""
+        """Whether this is every ``every``-th moment, or the last one."""
         return self.outcome is not None or self.moves % every == 0
 
 
 class Playback:
-    """A trial that is walked as slowly as somebody asks for its moments; the same as ``agents.run``, move for move.
+    """A trial that makes one move per moment asked for; its moves are those of ``agents.run``.
 
     Args:
         agent: any object with ``reset`` and ``act``; one with ``explain`` tells why.

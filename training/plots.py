@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agents import Run
     from training.bench import Summary
 
-# Colours that the colour-blind can tell apart (after Okabe and Ito), with markers for those who print in grey.
+# Colours that colour-blind readers can distinguish (after Okabe and Ito), and markers for prints in grey.
 _STYLES = (("#0072b2", "o"), ("#56b4e9", "s"), ("#d55e00", "^"), ("#009e73", "D"), ("#cc79a7", "v"), ("#e69f00", "P"))
 _INK, _FAINT, _NIGHT = "#33383d", "#d5d9dd", "#1f2d3a"
 _HEAT = LinearSegmentedColormap.from_list("heat", ["#f9dc9c", "#f5a65b", "#e0563b", "#a61c4b", "#4a1259"])
@@ -108,12 +108,12 @@ def draw_panels(panels: Sequence[Panel], measure: str = "suboptimality") -> Figu
     styles = {agent: _style(k) for k, agent in enumerate(dict.fromkeys(mark.agent for mark in everything))}
     kinds = list(dict.fromkeys(mark.size for mark in everything))
     sizes = dict(zip(kinds, np.linspace(5, 11, len(kinds)) if len(kinds) > 1 else [8.0], strict=True))
-    room = 34 if any(mark.note for mark in everything) else 12
+    padding = 34 if any(mark.note for mark in everything) else 12
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.5 * len(panels), 5.2), layout="constrained")
         axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for axis, panel in zip(axes, panels, strict=True):
-            axis.set_title(panel.title, loc="left", fontsize=10, fontweight="bold", pad=room)
+            axis.set_title(panel.title, loc="left", fontsize=10, fontweight="bold", pad=padding)
             _draw_front(axis, panel.marks)
             for agent, style in styles.items():
                 _draw_line(axis, [mark for mark in panel.marks if mark.agent == agent], style, sizes)
@@ -215,7 +215,7 @@ def _draw_paths(axis: Axes, run: "Run", best: NDArray[np.int32]) -> None:
 
 
 def _look_at(axis: Axes, places: NDArray[np.int32], width: int, height: int) -> None:
-    """Show a square around these places with some ground about them."""
+    """Show a square around these places, with a margin."""
     low, high = places.min(axis=0), places.max(axis=0)
     side = min(max(_LEAST_VIEW, 1.15 * float((high - low).max())), max(width, height))
     x, y = (low + high) / 2

@@ -74,8 +74,8 @@ class Job:
     def key(self) -> str:
         """A hash of all that the result depends on."""
         order = {name: value for name, value in vars(self.order).items() if name != "grid"}
-        told = repr((self.order.agent, self.order.grid.digest, order, self.part, source_stamp(self.order.agent)))
-        return sha256(told.encode()).hexdigest()[:32]
+        content = repr((self.order.agent, self.order.grid.digest, order, self.part, source_stamp(self.order.agent)))
+        return sha256(content.encode()).hexdigest()[:32]
 
 
 def run_job(job: Job) -> Any:
@@ -91,8 +91,8 @@ def precompute(
     Args:
         order: what is wanted.
         path: where the file will be. Until then finished jobs stand in a folder of the same name with ``.parts``.
-        workers: who does it; all cores of this machine by default.
-        advance: told how many jobs are finished.
+        workers: what runs the jobs; all cores of this machine by default.
+        advance: called with how many jobs have finished.
     """
     folder, jobs = path.with_name(f"{path.name}.parts"), order.jobs()
     found = {job.key: part for job in jobs if (part := _kept(order, folder / f"{job.key}.npz")) is not None}

@@ -33,7 +33,7 @@ Policy = Callable[[NDArray[np.float32]], NDArray[np.int64]]
 
 
 class FixedSlices:
-    """Think so many slices whenever nothing is committed, then walk the committed path to its end.
+    """Think a fixed number of slices whenever nothing is committed, then walk the committed path to its end.
 
     A search that finds the goal earlier ends there. In fog this walks as ``lss-lrta`` with as large a lookahead does.
 

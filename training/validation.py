@@ -28,8 +28,8 @@ def choose_rows(forest, rows, depths, scores, out):
 
 
 @kernel
-def climb_rows(forest, rows, layers, threshold, scores, out):
-    """Write the layer at which a policy acts; every sample has ``layers`` rows, and behind them it must."""
+def deepen_rows(forest, rows, layers, threshold, scores, out):
+    """Write the layer at which a policy acts; every sample has ``layers`` rows, and after the last one it must act."""
     for i in range(out.size):
         out[i] = layers + 1
         for k in range(layers):
@@ -48,7 +48,7 @@ def predict_depths(policy: Policy, samples: Samples, recipe: Recipe) -> NDArray[
         choose_rows(forest, rows, np.array(policy.depths), scores, out)
     else:
         rows, _, _ = by_layers(samples, recipe)
-        climb_rows(forest, rows, samples.d_max - 1, policy.threshold, scores, out)
+        deepen_rows(forest, rows, samples.d_max - 1, policy.threshold, scores, out)
     return out
 
 

@@ -4,7 +4,7 @@ M. Likhachev, S. Koenig, "Incremental Heuristic Search in Games: The Quest for S
 numbers stand in braces below, with its two heaps and its buckets; S. Koenig, M. Likhachev, "Fast Replanning for
 Navigation in Unknown Terrain", IEEE Transactions on Robotics 21(3), 2005, for the algorithm and its optimisations.
 
-The same in plain Python: ``tests/reference/plain_dstar_lite.py``.
+The algorithm in plain Python: ``tests/reference/plain_dstar_lite.py``.
 
 Deviations and readings:
 - {01} The buckets are printed for a start that does not move. k_m is added to their keys as to the others: a key in the
@@ -30,7 +30,7 @@ from agents.base import KernelAgent
 from agents.dstar_lite.queue import (
     BUCKETS,
     LARGER_G,
-    NOBODY,
+    NO_VERTEX,
     SMALLER_G,
     Queue,
     change,
@@ -68,7 +68,7 @@ class DStarMemory(NamedTuple):
 
 @kernel(inline=True)
 def near(terrain, u, d):
-    """Return the cell in a direction. The bits cut off are zero: now the compiler knows that no index is negative."""
+    """Return the cell in a direction. The mask changes no bit, but tells the compiler that no index is negative."""
     return u + terrain.offset[d] & (MAX_CELLS - 1)
 
 
@@ -137,8 +137,8 @@ def compute_shortest_path(terrain, trip, memory, s, t):
     while True:
         u, old_key, old_tie = first(queue)  # {11}-{12}
         g = vertex[s].g
-        key, tie = priority(queue, NOBODY, g, g + state.k_m, True)  # of the start, where it is consistent
-        if u == NOBODY or (g == vertex[s].rhs and not sooner(old_key, old_tie, key, tie)):  # {10}
+        key, tie = priority(queue, NO_VERTEX, g, g + state.k_m, True)  # of the start, where it is consistent
+        if u == NO_VERTEX or (g == vertex[s].rhs and not sooner(old_key, old_tie, key, tie)):  # {10}
             return True
         key, tie = calc_key(terrain, memory, s, u)
         if sooner(old_key, old_tie, key, tie):  # {13}
@@ -255,7 +255,7 @@ class DStarLite(KernelAgent):
         return int(self.memory.state[0].reinserted)
 
     def make_memory(self, view: View) -> DStarMemory:
-        """Return room for a search of the whole map.
+        """Return the memory of a search of the whole map.
 
         Raises:
             InputError: for buckets on a map with steps of unequal cost.

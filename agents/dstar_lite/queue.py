@@ -22,7 +22,7 @@ from rt_gym.terrain import MAX_CELLS, Terrain
 
 BUCKETS, LARGER_G, SMALLER_G = range(3)
 
-NOBODY = 0  # as a cell: the corner of the border, which is never in a queue
+NO_VERTEX = 0  # as a cell: the corner of the border, which is never in a queue
 
 # The order, the lowest bucket that may be filled, how many vertices there are, how many were touched, and what decides
 # the last ties: 0 for the order of the map, or a seed.
@@ -46,9 +46,9 @@ class Queue(NamedTuple):
     Attributes:
         vertex: VERTEX per cell. In a bucket ``after`` is the next vertex and ``ahead`` the previous one or, for the
             first, the complement of the bucket's place; in a heap ``after`` is the place in it.
-        heap: ENTRY, key and tie of the vertices in heap order, with room for one more; the cell is part of the tie.
-        head: uint32, the first vertex of every bucket, NOBODY if it is empty; a ring, a power of two in size.
-        touched: uint32, vertices whose g or rhs has been finite, as long as there is room.
+        heap: ENTRY, key and tie of the vertices in heap order, with space for one more; the cell is part of the tie.
+        head: uint32, the first vertex of every bucket, NO_VERTEX if it is empty; a ring, a power of two in size.
+        touched: uint32, vertices whose g or rhs has been finite, up to the length of the array.
         state: WAITING[1].
     """
 
@@ -97,7 +97,7 @@ def _aligned(cells: int) -> NDArray[np.record]:
 def priority(queue, u, m, f, over):
     """Return the key and the tie of a vertex with min(g, rhs) = m; ``over`` unless it is underconsistent.
 
-    The lowest bits of m, less than 1e-4 of a step, make room for the cell: two comparisons then decide everything.
+    The cell replaces the lowest bits of m, less than 1e-4 of a step: then two comparisons decide everything.
     """
     order = queue.state[0].order
     if order == BUCKETS:
@@ -115,14 +115,14 @@ def sooner(key, tie, other_key, other_tie):
 
 @kernel(inline=True)
 def first(queue):
-    """Return the first vertex, its key and its tie; NOBODY if there is none."""
+    """Return the first vertex, its key and its tie; NO_VERTEX if there is none."""
     state, ring = queue.state[0], queue.head.size - 1
     if state.vertices == 0:
-        return np.int64(NOBODY), np.int64(_NEVER), np.int64(0)
+        return np.int64(NO_VERTEX), np.int64(_NEVER), np.int64(0)
     if state.order != BUCKETS:
         return queue.heap[0].tie & _CELL, queue.heap[0].key, queue.heap[0].tie
     lowest = state.lowest
-    while queue.head[lowest & ring] == NOBODY:
+    while queue.head[lowest & ring] == NO_VERTEX:
         lowest += 1
     state.lowest = lowest
     return np.int64(queue.head[lowest & ring]), lowest, np.int64(0)
@@ -147,7 +147,7 @@ def remove(queue, u):
     else:
         last, hole = queue.state[0].vertices, np.int64(queue.vertex[u].after)
         if hole != last:
-            settle(queue, hole, queue.heap[last].key, queue.heap[last].tie)
+            sift(queue, hole, queue.heap[last].key, queue.heap[last].tie)
 
 
 @kernel(inline=True)
@@ -157,7 +157,7 @@ def change(queue, u, key, tie):
         unlink(queue, u)
         link(queue, u, key)
     else:
-        settle(queue, np.int64(queue.vertex[u].after), key, tie)
+        sift(queue, np.int64(queue.vertex[u].after), key, tie)
 
 
 @kernel(inline=True)
@@ -172,14 +172,14 @@ def touch(queue, u):
 def clear(queue):
     """Take all vertices out of the queue and make all values infinite.
 
-    After a search of a small part of the map only that part is gone through. After others all is, in order, which is
-    the faster way to many vertices and brings them into the cache for the next search.
+    After a search of a small part of the map only that part is cleared. Otherwise all vertices are, in order: for many
+    vertices that is faster, and it brings them into the cache for the next search.
     """
     state, vertex, listed = queue.state[0], queue.vertex, queue.state[0].touched <= queue.touched.size
     while state.order == BUCKETS and state.vertices > 0:
         u, lowest, _ = first(queue)
-        queue.head[lowest & (queue.head.size - 1)] = NOBODY
-        while u != NOBODY:
+        queue.head[lowest & (queue.head.size - 1)] = NO_VERTEX
+        while u != NO_VERTEX:
             u = np.int64(vertex[u].after)
             state.vertices -= 1
     for k in range(state.touched if listed else vertex.size):
@@ -198,7 +198,7 @@ def link(queue, u, key):
     second = np.int64(queue.head[place])
     queue.vertex[u].after = second
     queue.vertex[u].ahead = ~place
-    queue.vertex[second].ahead = u  # for NOBODY, a record that is never read
+    queue.vertex[second].ahead = u  # for NO_VERTEX, a record that is never read
     queue.head[place] = u
     queue.state[0].lowest = min(queue.state[0].lowest, key)
 
@@ -254,8 +254,8 @@ def sink(queue, hole, key, tie):
 
 
 @kernel(inline=True)
-def settle(queue, hole, key, tie):
-    """Let a priority take the place ``hole`` and go up or down from there."""
+def sift(queue, hole, key, tie):
+    """Put a priority at ``hole`` and move it up or down to where it belongs."""
     above = (hole - 1) >> 1
     if hole > 0 and sooner(key, tie, queue.heap[above].key, queue.heap[above].tie):
         rise(queue, hole, key, tie)

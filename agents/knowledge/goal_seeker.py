@@ -36,7 +36,7 @@ class GoalSeeker(KernelAgent):
         self.space.random[0] = seed
 
     def enlarge_memory(self) -> None:
-        """Make room for twice as many values."""
+        """Double the capacity for values."""
         self.memory = self.memory._replace(values=enlarged(self.memory.values))
 
     def value_of(self, cell: int) -> int | None:

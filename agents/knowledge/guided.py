@@ -63,7 +63,7 @@ class RegionGuide(NamedTuple):
 
 
 def make_guide(cells: int, cap: int, patience: int) -> RegionGuide:
-    """Return room for maps of this size, without any regions."""
+    """Return the guide for maps of this size, without any regions."""
     nowhere, nothing, hops = np.full(cells, NONE, np.int32), np.empty(0, np.int32), np.empty(0, np.uint16)
     for array in (nowhere, nothing, hops):
         array.flags.writeable = False  # as those of an abstraction, or kernels would be compiled twice

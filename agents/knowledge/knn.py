@@ -50,7 +50,10 @@ _BYTES = 8 + 4 * 6
 
 @kernel
 def solve(terrain, trip, buckets, s, t, route, spent):
-    """Write the cells of an optimal path, and what it costs to get to each; return how many there are."""
+    """Write the cells of an optimal path, and what it costs to get to each; return how many there are.
+
+    ``route``, int32, and ``spent``, int64, have one entry per cell of the map.
+    """
     space = buckets.space
     begin_astar(terrain, buckets, s, t)
     resume_astar(terrain, trip, buckets, t, UNLIMITED)
@@ -67,7 +70,10 @@ def solve(terrain, trip, buckets, s, t, route, spent):
 
 @kernel
 def compress(terrain, trip, route, spent, length, cutoff, kept):
-    """Write the cells of a path that are kept, its two ends included; return how many there are."""
+    """Write the cells of a path that are kept, its two ends included, into ``kept``, int32; return how many there are.
+
+    The first ``length`` entries of ``route`` and ``spent`` are the path, as ``solve`` writes it.
+    """
     kept[0] = route[0]
     count, last = np.int64(1), np.int64(0)
     while last < length - 1:

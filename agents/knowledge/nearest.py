@@ -26,8 +26,8 @@ class Nearest(NamedTuple):
         low, high: int32[nodes, 4], the box of the points of a node.
         begin, end: int64[nodes], which of ``order`` belong to a node.
         second: int64[nodes], the second child, 0 in a leaf.
-        stack: int64[nodes], room for the nodes that a search has put off.
-        best, far: int64[m], room for what it finds: m points, the nearest first, and how far they are.
+        stack: int64[nodes], a buffer for the nodes that a search has still to visit.
+        best, far: int64[m], buffers for what it finds: m points, the nearest first, and how far they are.
     """
 
     points: NDArray[np.int32]
@@ -43,7 +43,7 @@ class Nearest(NamedTuple):
 
 
 def make_nearest(points: NDArray[np.int32], most: int) -> Nearest:
-    """Return the tree of some points, with room for ``most`` of them to be found."""
+    """Return the tree of some points, of which a search can find up to ``most``."""
     from scipy.spatial import cKDTree
 
     nodes: list[tuple[int, int, int]] = []
@@ -61,8 +61,8 @@ def make_nearest(points: NDArray[np.int32], most: int) -> Nearest:
     begin, end, second = np.array(nodes, np.int64).T.copy()
     order = tree.indices.astype(np.int64)
     low, high = _boxes(points[order], begin, second)
-    room = np.empty(min(most, len(points)), np.int64)
-    return Nearest(points, order, low, high, begin, end, second, np.empty_like(begin), room, room.copy())
+    best = np.empty(min(most, len(points)), np.int64)
+    return Nearest(points, order, low, high, begin, end, second, np.empty_like(begin), best, best.copy())
 
 
 def _boxes(points: NDArray[np.int32], begin: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[Any, Any]:
@@ -86,11 +86,11 @@ def find_nearest(nearest, metric, x, y, goal_x, goal_y):
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if count == best.size and box_gap(nearest, metric, node, x, y, goal_x, goal_y) > far[count - 1]:
+        if count == best.size and gap_to_node(nearest, metric, node, x, y, goal_x, goal_y) > far[count - 1]:
             continue
         second = nearest.second[node]
         if second != 0:  # the nearer child is searched first
-            swap = box_gap(nearest, metric, second, x, y, goal_x, goal_y) < box_gap(
+            swap = gap_to_node(nearest, metric, second, x, y, goal_x, goal_y) < gap_to_node(
                 nearest, metric, node + 1, x, y, goal_x, goal_y
             )
             stack[waiting] = node + 1 if swap else second
@@ -111,7 +111,7 @@ def problem_gap(metric, dx, dy, goal_dx, goal_dy):
 
 
 @kernel
-def box_gap(nearest, metric, node, x, y, goal_x, goal_y):
+def gap_to_node(nearest, metric, node, x, y, goal_x, goal_y):
     """Return how far a problem is from the box of a node."""
     low, high = nearest.low[node], nearest.high[node]
     return problem_gap(

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.knowledge.pdb_entries import MODES, depth_within, fill_column, fill_hops, make_buffers, make_regions
+from agents.knowledge.pdb_entries import MODES, depth_within, fill_column, fill_hops, make_buffers, make_region_arrays
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.archive import load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
@@ -130,7 +130,7 @@ def build_hops(
     if mode == "G":
         return np.empty(0, np.uint16)
     hops = np.zeros(abstraction.near.size, np.uint16)
-    regions, buffers = make_regions(abstraction), make_buffers(grid.terrain.mask.size, cap)
+    regions, buffers = make_region_arrays(abstraction), make_buffers(grid.terrain.mask.size, cap)
     for region in range(abstraction.regions) if towards is None else towards:
         fill_hops(grid.terrain, regions, buffers, region, cap, hops)
     return hops
@@ -152,10 +152,10 @@ def build_columns(
         mode: ``"G"``, ``"GI"`` or ``"I"``.
         cap: the largest depth.
         goals: the goal regions, in ascending order.
-        hops: what ``build_hops`` returns for this map, if somebody has it already.
+        hops: what ``build_hops`` returns for this map, if it is known already.
     """
     mode, cap = checked_mode(mode), whole("cap", cap, 1, MAX_CAP)
-    regions, buffers = make_regions(abstraction), make_buffers(grid.terrain.mask.size, cap)
+    regions, buffers = make_region_arrays(abstraction), make_buffers(grid.terrain.mask.size, cap)
     everywhere, column = np.arange(abstraction.regions, dtype=np.int32), np.empty(abstraction.regions, np.int32)
     table = np.empty((len(goals), abstraction.regions), entry_type(abstraction, cap))
     half = 1 << (8 * table.itemsize - 1)
@@ -205,7 +205,7 @@ def estimate(grid: Grid, abstraction: Abstraction, mode: str, cap: int, goals: i
     size = goals * count * np.dtype(entry_type(abstraction, cap)).itemsize + 2 * abstraction.near.size
     if count == 0:
         return 0.0, size
-    regions, buffers = make_regions(abstraction), make_buffers(grid.terrain.mask.size, cap)
+    regions, buffers = make_region_arrays(abstraction), make_buffers(grid.terrain.mask.size, cap)
     column, hops = np.empty(count, np.int32), np.empty(abstraction.near.size, np.uint16)
     some = np.unique(np.linspace(0, count - 1, _SAMPLE).astype(np.int32))
     few = some[:: -(-some.size // 4)]
@@ -232,8 +232,8 @@ def _seconds(task: Callable[[], None]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
-    """A database as it was read from a file, before anybody knows whether it fits a map."""
+class StoredDatabase:
+    """A database as it was read from a file, not yet checked against a map."""
 
     name: str
     digest: str
@@ -276,7 +276,7 @@ def _depths(values: NDArray[Any], cap: int) -> bool:
     return not values.size or bool(values.min() >= 1 and values.max() <= cap)
 
 
-def open_database(source: PathLike | Database) -> Stored | Database:
+def open_database(source: PathLike | Database) -> StoredDatabase | Database:
     """Return a database that is already there, or one from a file."""
     if isinstance(source, Database):
         return source
@@ -290,7 +290,7 @@ def open_database(source: PathLike | Database) -> Stored | Database:
             raise InputError("does not say of which regions of which map it is")
     except InputError as error:
         raise InputError(f"{shown(source)}: {error}") from None
-    return Stored(shown(source), digest, mode, cap, kind, level, **arrays)
+    return StoredDatabase(shown(source), digest, mode, cap, kind, level, **arrays)
 
 
 def load_database(source: PathLike | Database, grid: Grid) -> Database:

@@ -14,7 +14,7 @@ from rt_gym.abstraction import Abstraction
 from rt_gym.abstraction.routes import next_region
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED, Ladder, begin_climb, climb, make_ladder
+from rt_gym.search.deepening import LAYER_ADDED, DepthResults, add_layer, begin_layered, make_depth_results
 from rt_gym.search.distance import fill_distances, fill_distances_to
 from rt_gym.search.space import Space, make_space
 from rt_gym.terrain import fill_h0
@@ -24,7 +24,7 @@ MODES = ("G", "GI", "I")
 G, GI = 0, 1
 
 
-class Regions(NamedTuple):
+class RegionArrays(NamedTuple):
     """An abstraction as kernels take it; ``members[first[r]:first[r + 1]]`` are the cells of region ``r``."""
 
     region: NDArray[np.int32]
@@ -35,11 +35,11 @@ class Regions(NamedTuple):
     members: NDArray[np.int64]
 
 
-class Buffers(NamedTuple):
+class EntryBuffers(NamedTuple):
     """The arrays of one thread that builds: a lookahead, values that are never learned, and distances."""
 
     space: Space
-    ladder: Ladder
+    by_depth: DepthResults
     trip: Trip
     h: NDArray[np.int64]
     distance: NDArray[np.int64]
@@ -53,12 +53,12 @@ def optimal_depth(terrain, buffers, a, b, cap):
 
     ``buffers.h`` and ``buffers.distance`` must be those of ``b``.
     """
-    ladder, distance = buffers.ladder, buffers.distance
-    begin_climb(buffers.space, ladder, a, buffers.h[a])
+    by_depth, distance = buffers.by_depth, buffers.distance
+    begin_layered(buffers.space, by_depth, a, buffers.h[a])
     for depth in range(1, cap + 1):
-        if climb(terrain, buffers.trip, buffers.space, ladder, buffers.h, b) != CLIMBED:
+        if add_layer(terrain, buffers.trip, buffers.space, by_depth, buffers.h, b) != LAYER_ADDED:
             break
-        d = np.int64(ladder.action[depth])
+        d = np.int64(by_depth.action[depth])
         if terrain.cost[d] + distance[a + terrain.offset[d]] == distance[a]:
             return np.int64(depth)
     return cap + 1
@@ -76,6 +76,8 @@ def number_of(regions, a, n):
 @kernel
 def fill_column(terrain, regions, buffers, goal, mode, cap, starts, column):
     """Write the entries of regions towards region ``goal``: a depth, or -1 less the number of a neighbour.
+
+    ``starts``, int32, are the regions; ``column`` is int32 per region of the map.
 
     Lines 2 to 7 of Figure 3, for one goal; with GI and I, lines 5 to 6a of Figure 4, the depth of 5b being a hop.
     """
@@ -118,7 +120,10 @@ def depth_within(terrain, regions, buffers, r, cap):
 
 @kernel
 def fill_hops(terrain, regions, buffers, n, cap, hops):
-    """Write the depths from the representatives of all neighbours of region ``n`` to its own."""
+    """Write the depths from the representatives of all neighbours of region ``n`` to that of ``n``.
+
+    ``hops`` is uint16 per entry of ``regions.near``.
+    """
     b, begin, near = np.int64(regions.representatives[n]), regions.begin, regions.near
     for k in range(begin[n], begin[n + 1]):
         buffers.wanted[k - begin[n]] = regions.representatives[near[k]]
@@ -131,10 +136,10 @@ def fill_hops(terrain, regions, buffers, n, cap, hops):
         hops[begin[r] + number_of(regions, r, n)] = min(optimal_depth(terrain, buffers, a, b, cap), cap)
 
 
-def make_regions(abstraction: Abstraction) -> Regions:
+def make_region_arrays(abstraction: Abstraction) -> RegionArrays:
     """Return an abstraction as kernels take it."""
     cells = np.flatnonzero(abstraction.region >= 0)
-    return Regions(
+    return RegionArrays(
         region=abstraction.region,
         representatives=abstraction.representatives,
         begin=abstraction.begin,
@@ -144,11 +149,11 @@ def make_regions(abstraction: Abstraction) -> Regions:
     )
 
 
-def make_buffers(cells: int, cap: int) -> Buffers:
-    """Return room to build with; ``cells`` is the size of the flat, bordered map."""
-    return Buffers(
+def make_buffers(cells: int, cap: int) -> EntryBuffers:
+    """Return the buffers of a builder; ``cells`` is the size of the flat, bordered map."""
+    return EntryBuffers(
         space=make_space(cells),
-        ladder=make_ladder(cap),
+        by_depth=make_depth_results(cap),
         trip=make_trip(0),
         h=np.empty(cells, np.int64),
         distance=np.empty(cells, np.int64),

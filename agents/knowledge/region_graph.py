@@ -1,7 +1,7 @@
 """The lookahead of LRTS on a graph of regions, whose edges have prices of their own.
 
 Readings, beside those of ``rt_gym.search.layers``:
-- An edge that is closed is none.
+- A closed edge is ignored.
 - Where the meter refuses an expansion, the lookahead ends with the last layer that is complete.
 """
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
-from rt_gym.search.space import NONE, forget, seat
+from rt_gym.search.space import NONE, forget, give_slot
 from rt_gym.trip import CUT
 
 
@@ -33,25 +33,26 @@ class Graph(NamedTuple):
 
 
 @kernel(inline=True)
-def reach(space, u, k, w, g):
-    """Enter that slot ``w`` is reached from ``u`` by edge ``k``, which is kept in ``space.item``, at cost ``g``."""
+def set_edge(space, u, k, w, g):
+    """Store that the cheapest path to slot ``w`` comes from ``u`` by edge ``k`` at cost ``g``; ``item`` keeps k."""
     space.g[w] = g
     space.parent[w] = u
     space.item[w] = k
 
 
 @kernel
-def look_over(graph, trip, space, layers, h, s, a, b, depth):
-    """Search up to ``depth`` layers of regions around ``a``, where the agent stands on ``s``, and none behind ``b``'s.
+def search_regions(graph, trip, space, layers, h, s, a, b, depth):
+    """Search up to ``depth`` layers of regions around ``a``, none beyond the layer of ``b``; the agent is on ``s``.
 
-    ``layers`` is filled with the first slot of every layer and, one entry on, the end of the last.
+    ``layers``, int64[depth + 2], is filled from entry 1 on: the first slot of every layer, then the end of the last.
+    ``h`` is int64 per region.
 
     Returns:
         The number of layers; NONE if one is empty, as no way leads to ``b``; CUT where not even one is complete.
     """
     base = forget(space)
-    seat(space, base, np.int64(0), a)
-    reach(space, np.int64(NONE), 0, np.int64(0), np.int64(0))
+    give_slot(space, base, np.int64(0), a)
+    set_edge(space, np.int64(NONE), 0, np.int64(0), np.int64(0))
     count, begin, end, late = np.int64(0), np.int64(0), np.int64(1), False
     result = np.int64(CUT)
     while count < depth and (b == NONE or space.seat[b] < base):
@@ -67,12 +68,12 @@ def look_over(graph, trip, space, layers, h, s, a, b, depth):
                 if graph.prices[k] == INF:
                     continue
                 if w < 0:
-                    seat(space, base, size, v)
+                    give_slot(space, base, size, v)
                     space.h[size] = h[v]
-                    reach(space, u, k, size, g)
+                    set_edge(space, u, k, size, g)
                     size += 1
                 elif g < space.g[w]:
-                    reach(space, u, k, w, g)
+                    set_edge(space, u, k, w, g)
                     late = late or w < u
         if not complete:
             break
@@ -107,4 +108,4 @@ def correct(graph, trip, space, base, inside):
                 w, g = space.seat[graph.near[k]] - base, space.g[u] + graph.prices[k]
                 if g < space.g[w] or (g == space.g[w] and u < space.parent[w]):
                     news = news or (g < space.g[w] and w < u)
-                    reach(space, u, k, w, g)
+                    set_edge(space, u, k, w, g)

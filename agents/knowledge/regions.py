@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.knowledge.region_graph import Graph, look_over
+from agents.knowledge.region_graph import Graph, search_regions
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.abstraction.regions import centroid_gap
 from rt_gym.cost import INF
@@ -56,7 +56,7 @@ def priced(costs: NDArray[np.int64], gamma: float) -> NDArray[np.int64]:
 
 @kernel
 def fill_values(centroids, metric, b, values):
-    """Write the heuristic from every region to ``b``."""
+    """Write the heuristic from every region to ``b`` into ``values``, int64 per region."""
     for r in range(values.size):
         values[r] = centroid_gap(centroids, metric, r, b)
 
@@ -65,9 +65,10 @@ def fill_values(centroids, metric, b, values):
 def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths):
     """Lower the depth of every region to the smallest one whose step is on a shortest way to ``b``.
 
-    ``plain`` is the graph at prices without gamma, ``layers`` and ``distances`` have room for every region.
+    ``plain`` is the graph at prices without gamma. ``layers`` is as in ``search_regions``, for as many layers as there
+    are regions; ``values``, ``distances`` (a buffer) and ``depths`` are int64 per region.
     """
-    look_over(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
+    search_regions(plain, trip, space, layers, values, np.int64(0), b, np.int64(NONE), np.int64(values.size))
     distances[:] = INF
     for u in range(space.state[0].slots):
         distances[space.cell[u]] = space.g[u]
@@ -75,7 +76,7 @@ def fill_depths(graph, plain, trip, space, layers, values, b, distances, depths)
         if a == b or distances[a] == INF:
             continue
         for depth in range(1, depths[a]):
-            count = look_over(graph, trip, space, layers, values, np.int64(0), np.int64(a), b, np.int64(depth))
+            count = search_regions(graph, trip, space, layers, values, np.int64(0), np.int64(a), b, np.int64(depth))
             max_of_min(space, layers, count)
             u = space.state[0].best
             while space.parent[u] > 0:

@@ -14,7 +14,7 @@ The open list is a ring of buckets by g, a sixty-fourth of a step wide, each a l
 shorter than a bucket, so one is complete when its turn comes: it is then brought into order by insertion, which leaves
 alone what is in order already. A state that was pushed anew leaves its old entry behind.
 
-The same in plain Python: tests/reference/plain_subgoal_lrta.py
+The algorithm in plain Python: tests/reference/plain_subgoal_lrta.py
 """
 
 from typing import NamedTuple
@@ -63,7 +63,7 @@ class TreeBuffers(NamedTuple):
 
 
 def make_tree_buffers(cells: int) -> TreeBuffers:
-    """Return room for one tree at a time. Pages that are never touched cost nothing.
+    """Return the buffers for one tree at a time. Pages that are never touched cost nothing.
 
     Args:
         cells: size of the flat, bordered map.

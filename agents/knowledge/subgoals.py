@@ -23,7 +23,7 @@ from rt_gym.grid import Grid
 from rt_gym.terrain import Position, Terrain
 
 FIRSTS = ("nearest", "sub")
-MOST_BYTES = 1 << 32  # of all Sub together
+MOST_SUB_BYTES = 1 << 32  # of all Sub together
 
 _KIND, _VERSION = "file of subgoal trees", 1
 _LAYOUT: dict[str, Any] = {"goals": (np.int32, 1), "ends": (np.int64, 1), "nodes": (np.int32, 1)}
@@ -221,7 +221,7 @@ def _checked(grid: Grid, goals: Iterable[Position] | None, first: str) -> NDArra
     cells = free if places is None else np.array([grid.cell(place) for place in places], np.int64)
     if cells.size == 0 or _repeats(cells):
         raise InputError("goals must be at least one free cell, and none of them twice")
-    if first == "sub" and cells.size * free.size > MOST_BYTES:
+    if first == "sub" and cells.size * free.size > MOST_SUB_BYTES:
         gigabytes = cells.size * free.size / (1 << 30)
         raise InputError(f'goals are too many for first="sub": it would take {gigabytes:.0f} GB or more, at most 4 do')
     return cells.astype(np.int32)

@@ -37,7 +37,7 @@ class GoalTree(NamedTuple):
 
 
 def make_goal_tree(cells: int) -> GoalTree:
-    """Return room for a tree; ``cells`` is the size of the flat, bordered map."""
+    """Return arrays for a tree; ``cells`` is the size of the flat, bordered map."""
     return GoalTree(
         node=np.empty(cells, np.int32),
         parent=np.empty(cells, np.int32),
@@ -48,15 +48,15 @@ def make_goal_tree(cells: int) -> GoalTree:
     )
 
 
-def replaced(room: GoalTree, tree: Tree, start: int) -> GoalTree:
+def replaced(old: GoalTree, tree: Tree, start: int) -> GoalTree:
     """Return another tree in the same arrays; where Sub is kept, it begins with Sub of the start, a cell."""
-    room.number[room.node[: room.nodes]] = 0
+    old.number[old.node[: old.nodes]] = 0
     nodes = tree.nodes.size
-    room.node[:nodes], room.parent[:nodes] = tree.nodes, tree.parents
-    return room._replace(nodes=nodes, opening=NONE if tree.sub is None else int(tree.sub[start]))
+    old.node[:nodes], old.parent[:nodes] = tree.nodes, tree.parents
+    return old._replace(nodes=nodes, opening=NONE if tree.sub is None else int(tree.sub[start]))
 
 
-class Found(NamedTuple):
+class TimedTree(NamedTuple):
     """A tree, and how many seconds it took to grow; 0 if it was there already."""
 
     tree: Tree
@@ -77,24 +77,24 @@ class TreeSource:
         self._grown: dict[tuple[str, int], Tree] = {}
         self._buffers: TreeBuffers | None = None
 
-    def make_room(self, view: View) -> None:
-        """Make room for maps of this size; what is compiled by that is no part of the trees' time."""
+    def allocate(self, view: View) -> None:
+        """Allocate for maps of this size and compile the kernel, so that neither counts as the trees' time."""
         self._buffers = make_tree_buffers(view.terrain.mask.size)
         grow_tree(view.terrain, self._buffers, view.goal_cell)
 
-    def find(self, view: View) -> Found:
+    def find(self, view: View) -> TimedTree:
         """Return the tree of the goal: one of those given, one grown before, or a new one."""
         grid, seconds = view.as_grid(), 0.0
         if self.trees is not None:
-            return Found(self._given(self.trees, view, grid), 0.0)
+            return TimedTree(self._given(self.trees, view, grid), 0.0)
         key = grid.digest, view.goal_cell
         if key not in self._grown:
             began = time.perf_counter()
-            assert self._buffers is not None, "make_room has been called"
+            assert self._buffers is not None, "allocate has been called"
             tree = grow(view.terrain, self._buffers, view.goal_cell, self.first)
             seconds = time.perf_counter() - began
             self._grown = {**(self._grown if len(self._grown) < MOST_KEPT else {}), key: tree}
-        return Found(self._grown[key], seconds)
+        return TimedTree(self._grown[key], seconds)
 
     def _given(self, trees: Trees | PathLike, view: View, grid: Grid) -> Tree:
         if self._loaded is None or self._loaded.digest != grid.digest:

@@ -27,7 +27,7 @@ from rt_gym.features.decision import (
 )
 from rt_gym.features.history import CELL, write_history
 from rt_gym.jit import kernel, record
-from rt_gym.search.deepening import Ladder, begin_climb, climb, commit, make_ladder
+from rt_gym.search.deepening import DepthResults, add_layer, begin_layered, learn_and_move, make_depth_results
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import Space, make_space
 from rt_gym.search.values import GoalValues, value_at
@@ -50,9 +50,9 @@ class Control(NamedTuple):
 
     Attributes:
         h: learned values: of one goal, or of many where an agent's goal changes.
-        space, ladder: the lookahead and what its layers decide.
+        space, by_depth: the lookahead and what its layers decide.
         situation, inputs: the trial so far, and its features, those of the layers last.
-        shadow: a meter for work that only labels states.
+        uncharged: a second trip, whose meter takes the work that only labels states.
         record: samples for training.
         d_max: the largest depth.
         features: which features the controller needs.
@@ -61,10 +61,10 @@ class Control(NamedTuple):
 
     h: NDArray[np.int64] | GoalValues
     space: Space
-    ladder: Ladder
+    by_depth: DepthResults
     situation: Situation
     inputs: NDArray[np.float32]
-    shadow: Trip
+    uncharged: Trip
     record: Record
     d_max: int
     features: int
@@ -115,24 +115,24 @@ def search(terrain, trip, control, s, t, depth):
 @kernel(inline=True)
 def begin_layers(terrain, control, s, t):
     """Begin a search that goes on layer by layer."""
-    begin_climb(control.space, control.ladder, s, value_at(control.h, terrain, s, t))
+    begin_layered(control.space, control.by_depth, s, value_at(control.h, terrain, s, t))
 
 
 @kernel(inline=True)
 def open_layer(terrain, trip, control, t):
-    """Search one layer deeper and write what is known of the layers; returns CLIMBED, NO_PATH or CUT."""
-    result = climb(terrain, trip, control.space, control.ladder, control.h, t)
-    write_layers(control.ladder, control.inputs[len(SITUATION) :])
+    """Search one layer deeper and write what is known of the layers; returns LAYER_ADDED, NO_PATH or CUT."""
+    result = add_layer(terrain, trip, control.space, control.by_depth, control.h, t)
+    write_layers(control.by_depth, control.inputs[len(SITUATION) :])
     return result
 
 
 @kernel(inline=True)
 def end_layers(terrain, trip, control, s, t):
     """Make the decision of the depth that has been reached and take note of it; returns what a plan returns."""
-    ladder = control.ladder
-    depth, value = ladder.state[0].depth, value_at(control.h, terrain, s, t)
-    result = commit(terrain, trip, ladder, control.h, s, t)
-    note_decision(control.situation, depth, ladder.work[depth], value_at(control.h, terrain, s, t) - value)
+    by_depth = control.by_depth
+    depth, value = by_depth.state[0].depth, value_at(control.h, terrain, s, t)
+    result = learn_and_move(terrain, trip, by_depth, control.h, s, t)
+    note_decision(control.situation, depth, by_depth.work[depth], value_at(control.h, terrain, s, t) - value)
     return result
 
 
@@ -200,10 +200,10 @@ class DepthControl(KernelAgent):
         return Control(
             h=np.empty(cells, np.int64),
             space=make_space(cells),
-            ladder=make_ladder(self.d_max),
+            by_depth=make_depth_results(self.d_max),
             situation=make_situation(self.history),
             inputs=np.zeros(len(SITUATION) + len(LAYERS), np.float32),
-            shadow=make_trip(0),
+            uncharged=make_trip(0),
             record=make_record(0, self.d_max),
             d_max=self.d_max,
             features=self.features,

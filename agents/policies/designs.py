@@ -1,4 +1,4 @@
-"""The designs of D LRTA*: who chooses the depth, who the goal, and which of these go together.
+"""The designs of D LRTA*: what chooses the depth, what chooses the goal, and which of these can be combined.
 
 V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic Control in Path-Planning with Real-Time
 Heuristic Search", ICAPS 2007. What the modes mean is written in ``agents.general_lrta``.

@@ -30,9 +30,9 @@ class Net(NamedTuple):
 
 
 @kernel
-def forward(net, inputs, room, out):
-    """Write the outputs; ``room`` has two rows, each as long as the widest layer."""
-    here, there = room[0], room[1]
+def forward(net, inputs, buffer, out):
+    """Write the outputs of one row of ``inputs`` into ``out``; ``buffer`` is float64[2, widest layer]."""
+    here, there = buffer[0], buffer[1]
     for i in range(net.place.size):
         here[i] = inputs[net.place[i]]
     row, base = 0, 0
@@ -60,7 +60,7 @@ def activate(units, activation):
 
 
 @kernel
-def forward_all(net, rows, room, out):
-    """Write the outputs for every row."""
+def forward_all(net, rows, buffer, out):
+    """Write the outputs of every row, float64[n, outputs]; ``buffer`` as in ``forward``."""
     for i in range(len(rows)):
-        forward(net, rows[i], room, out[i])
+        forward(net, rows[i], buffer, out[i])

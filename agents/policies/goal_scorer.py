@@ -22,7 +22,7 @@ class GoalScorer(NamedTuple):
         candidates: what it knows of the regions.
         forest: its trees.
         either: 1 if it may choose the goal itself.
-        score: float64[1], room for the score of a candidate.
+        score: float64[1], a buffer for the score of a candidate.
     """
 
     candidates: Candidates

@@ -24,7 +24,7 @@ from rt_gym.files import PathLike, shown
 KIND, VERSION = "depth network", 1
 LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | {"width": (np.int64, 1)}
 DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # of a lookahead, with the features each can know
-KNOWN = DECISIONS | {"think": THOUGHTS}  # the same with that of RTThink-v0, which no agent takes
+KNOWN = DECISIONS | {"think": THOUGHTS}  # and those of RTThink-v0, which no agent uses
 ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
 MAX_WIDTH, MAX_LAYERS = 4096, 16
 READY_MADE = files("agents").joinpath("policies")
@@ -123,8 +123,8 @@ class Network:
     def scores(self, observations: ArrayLike) -> NDArray[np.float64]:
         """Return the outputs for observations, one in each row; their columns are the features, as environments do."""
         rows = _numbers("observations", observations, (None, len(self.features)))
-        net, room, out = self.wired(self.features), np.empty((2, self.widest)), np.empty((len(rows), self.outputs))
-        forward_all(net, rows, room, out)
+        net, buffer, out = self.wired(self.features), np.empty((2, self.widest)), np.empty((len(rows), self.outputs))
+        forward_all(net, rows, buffer, out)
         return out
 
     def choose(self, observations: ArrayLike, masks: ArrayLike | None = None) -> NDArray[np.int64]:
@@ -236,7 +236,7 @@ def _assembled(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Network
 
 
 def _cut(width: NDArray[np.int64], weights: Floats, bias: Floats) -> tuple[tuple[Floats, Floats], ...]:
-    """Return the layers, whose weights and biases stand one after the other."""
+    """Return the layers, whose weights and biases are concatenated."""
     if not 2 <= width.size <= MAX_LAYERS + 1 or not ((width >= 1) & (width <= MAX_WIDTH)).all():
         raise InputError(f"must have from 1 to {MAX_LAYERS} layers, each from 1 to {MAX_WIDTH} wide")
     sizes = width[:-1] * width[1:]

@@ -1,7 +1,7 @@
 """Samples for training: what lookaheads of every depth would have decided where an agent stood.
 
-An agent of ``agents.policies.depth_control`` records while its ``record`` has room. Without room nothing is searched
-for it, and the agent walks the same way: labels are found on a meter of their own and count as scans.
+An agent of ``agents.policies.depth_control`` records until its ``record`` is full. A full record costs no search,
+and the agent's path does not change: labels are found with a meter of their own and count as scans.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ ROWS = record(taken=int)  # how many rows are filled
 
 
 class Record(NamedTuple):
-    """Samples of a trial, one row each, as long as there is room; columns 1.. of matrices belong to the depths.
+    """Samples of a trial, one row each, until all rows are filled; in matrices, column d belongs to depth d.
 
     Attributes:
         situation: the features.
@@ -26,7 +26,7 @@ class Record(NamedTuple):
         action: what a lookahead of each depth would do.
         rise: by how much it would raise the value of where the agent stood, in steps.
         work: its expansions.
-        ties: the moves that it could make as well, a bit for each direction.
+        ties: the moves that are as good as that one, one bit per direction.
         regret: by how much its move is longer than the best, in steps; all zero without ``distance``.
         distance: the true distance of every cell to the goal, empty if unknown.
         state: ROWS[1].
@@ -49,7 +49,7 @@ class Record(NamedTuple):
 
 
 def make_record(rows: int, d_max: int, distance: NDArray[np.int64] | None = None) -> Record:
-    """Return room for samples.
+    """Return an empty record.
 
     Args:
         rows: how many.
@@ -78,19 +78,19 @@ def has_room(record):
 
 @kernel
 def label_state(terrain, trip, control, s, t):
-    """Return the label of where the agent stands, 0 without a path; keep the sample if there is room.
+    """Return the label of where the agent stands, 0 without a path; keep the sample unless the record is full.
 
     A sample needs all features in ``control.inputs``.
     """
-    record, space, ladder, shadow = control.record, control.space, control.ladder, control.shadow
+    record, space, by_depth, uncharged = control.record, control.space, control.by_depth, control.uncharged
     row, room = record.state[0].taken, has_room(record)
-    ties = record.ties[row] if room else ladder.action[:0]
-    depth = label(terrain, trip, shadow, space, ladder, control.h, s, t, control.d_max, ties)
+    ties = record.ties[row] if room else by_depth.action[:0]
+    depth = label(terrain, trip, uncharged, space, by_depth, control.h, s, t, control.d_max, ties)
     if room and depth != 0:
         record.state[0].taken += 1
         record.label[row] = depth
         keep_features(record, row, control.inputs)
-        keep_decisions(terrain, record, row, ladder, s)
+        keep_decisions(terrain, record, row, by_depth, s)
     return depth
 
 
@@ -102,14 +102,14 @@ def keep_features(record, row, inputs):
 
 
 @kernel(inline=True)
-def keep_decisions(terrain, record, row, ladder, s):
+def keep_decisions(terrain, record, row, by_depth, s):
     """Enter what every depth would decide into a row."""
     distance = record.distance
     for d in range(1, record.action.shape[1]):
-        action = ladder.action[d]
+        action = by_depth.action[d]
         record.action[row, d] = action
-        record.rise[row, d] = (ladder.value[d] - ladder.value[0]) / STRAIGHT
-        record.work[row, d] = ladder.work[d]
+        record.rise[row, d] = (by_depth.value[d] - by_depth.value[0]) / STRAIGHT
+        record.work[row, d] = by_depth.work[d]
         if distance.size > 0:
             detour = terrain.cost[action] + distance[s + terrain.offset[action]] - distance[s]
             record.regret[row, d] = detour / STRAIGHT

@@ -27,7 +27,7 @@ def plan(terrain, trip, memory, s, t):
 
 
 class StoredDepth(DepthControl):
-    """The chooser of a depth that somebody else has written into its memory."""
+    """A chooser that reads the depth from its memory; the caller writes it there."""
 
     plan = staticmethod(plan)
 

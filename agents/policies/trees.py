@@ -30,7 +30,7 @@ Made = TypeVar("Made")
 
 
 class Forest(NamedTuple):
-    """Trees as kernels take them; the nodes of all of them stand in one set of arrays.
+    """Trees as kernels take them; the nodes of all trees are concatenated.
 
     Attributes:
         root: int32[trees], where each tree begins.
@@ -80,7 +80,7 @@ def join_trees(trees: list[Forest]) -> Forest:
 
 @kernel
 def add_scores(forest, inputs, branch, out):
-    """Write the sums of the scores; no tree is followed for more than ``branch`` tests."""
+    """Write the sums of the scores, float64[outputs]; no tree is followed for more than ``branch`` tests."""
     out[:] = 0.0
     for k in range(forest.root.size):
         node = np.int64(forest.root[k])

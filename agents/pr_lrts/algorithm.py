@@ -14,9 +14,9 @@ Readings:
 - ``refine="first"``, as in TBA*'s paper, turns the first step of the way to the best region into a path: A* from the
   agent to the nearest cell of the next region, within the two regions. ``"path"``, as in the article of 2007, turns the
   whole way into one, within all its regions. In the goal's region A* leads to the goal; see ``corridor``.
-- LRTS is complete because it goes all the way to the best state. After one step it may change its mind, and with more
-  than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned since
-  anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
+- LRTS is complete because it goes all the way to the best state. After one step it may choose another state, and with
+  more than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned
+  since anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
 - Expansions are those among regions and those of A*, on the move that plans. A lookahead that the meter refuses to go
   on with ends with its last complete layer; A* that is refused goes on at the next move, and the agent stands still.
 - ``control="dynamic"`` is the control of depth that the first of the two papers above names as work to come. Of its
@@ -29,7 +29,7 @@ Readings:
   way to the goal, and in a region where the agent has planned ``PATIENCE`` times since a step was first closed, it goes
   on as LRTA* on the cells for the rest of the trial, which is complete. What opens is not noticed before that.
 
-The same in plain Python: tests/reference/plain_pr_lrts.py
+The algorithm in plain Python: tests/reference/plain_pr_lrts.py
 """
 
 import time
@@ -39,11 +39,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import count_learned
-from agents.knowledge.region_graph import look_over
+from agents.knowledge.region_graph import search_regions
 from agents.knowledge.regions import Regions, fill_depths, fill_values, prepare, priced
 from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
 from agents.pr_lrts.corridor import begin_corridor, lead_along, lead_to_cell, resume_corridor
-from agents.pr_lrts.guard import give_way, go_on_among_cells, notice_circles
+from agents.pr_lrts.guard import go_on_among_cells, notice_circles, retry_or_close
 from agents.pr_lrts.memory import CHOOSING, ON_CELLS, REFINING, PRMemory, make_pr_memory, with_regions
 from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.cost import INF, to_floats
@@ -78,7 +78,7 @@ def choose(terrain, trip, memory, s, t):
     memory.visits[a] += state.closed_edges > 0
     if memory.depths[a] == 0 or memory.visits[a] > PATIENCE:
         return np.int64(NONE)
-    count = look_over(memory.graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
+    count = search_regions(memory.graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
     if count < 0:
         return count
     value = max_of_min(memory.space, memory.layers, count)
@@ -119,7 +119,7 @@ def plan(terrain, trip, memory, s, t):
             state.doing = CHOOSING
             mark_station(memory.trail)
             return trace(corridor.local.space, corridor.local.space.state[0].best, trip.plan)
-        if not give_way(memory):
+        if not retry_or_close(memory):
             go_on_among_cells(terrain, memory, t)
         elif state.doing == REFINING:
             begin_corridor(terrain, corridor, s)
@@ -202,7 +202,7 @@ class PRLRTS(LRTS):
         super().reset(view, seed)
 
     def make_memory(self, view: View) -> PRMemory:
-        """Return room for searches among the cells; what depends on the regions is put in by ``clear_memory``."""
+        """Return the memory of searches among the cells; ``clear_memory`` adds what depends on the regions."""
         return make_pr_memory(view.terrain.mask.size, self.quota, self.refine == "path")
 
     def clear_memory(self, view: View, seed: int) -> None:

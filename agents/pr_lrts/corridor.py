@@ -13,7 +13,7 @@ from rt_gym.meter import charge
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
 from rt_gym.search.heap import push
 from rt_gym.search.local import Local, expand, make_local
-from rt_gym.search.space import NONE, discover, forget, make_space, reach
+from rt_gym.search.space import NONE, discover, forget, make_space, set_parent
 from rt_gym.terrain import span
 
 # The mark of its regions, and the region that is looked for, NONE to look for a cell.
@@ -29,7 +29,7 @@ class Corridor(NamedTuple):
         boxes: int32, n x 4, the first and the last column and row of every region.
         marks: int64, for every region the mark of the last corridor that it belonged to.
         box: int64[4], the box around the target.
-        h: int64 per cell, room for the heuristic.
+        h: int64 per cell, a buffer for the heuristic.
         state: TARGET[1].
     """
 
@@ -43,7 +43,7 @@ class Corridor(NamedTuple):
 
 
 def make_corridor(cells: int) -> Corridor:
-    """Return room for searches on a map of this size, without any regions."""
+    """Return the memory of searches on a map of this size, without any regions."""
     return Corridor(
         local=make_local(make_space(cells)),
         region=np.empty(0, np.int32),
@@ -130,7 +130,7 @@ def begin_corridor(terrain, corridor, s):
     base = forget(local.space)
     local.open.size[0] = 0
     discover(local.space, base, root, s, box_gap(terrain, corridor.box, s))
-    reach(local.space, np.int64(NONE), 0, root, np.int64(0))
+    set_parent(local.space, np.int64(NONE), 0, root, np.int64(0))
     push(local.open, root)
     local.space.state[0].slots = 1
 

@@ -22,7 +22,7 @@ def notice_circles(memory, a, change):
 
 
 @kernel
-def give_way(memory):
+def retry_or_close(memory):
     """After a corridor without a way: try the first step alone, else close it; False if there is nothing to try."""
     state = memory.state[0]
     if state.length == 0:

@@ -49,7 +49,7 @@ class PRMemory(NamedTuple):
 
 
 def make_pr_memory(cells: int, quota: float | None, whole_way: bool) -> PRMemory:
-    """Return room for searches among the cells, without any regions."""
+    """Return the memory of searches among the cells, without any regions."""
     nothing, no_numbers = np.empty(0, np.int32), np.empty(0, np.int64)
     return PRMemory(
         graph=Graph(nothing, nothing, no_numbers, nothing),

@@ -3,7 +3,7 @@
 An algorithm is a kernel ``plan(terrain, trip, memory, s, t)``: it reads the believed map, pays for its work through the
 meter in ``trip``, writes its committed directions to ``trip.plan`` and returns how many there are (or NO_PATH, WAIT,
 CUT, FULL). Two kernels are bound to it: one walks a whole trial, the other makes one decision for ``act``. Both walk
-the same path, because both are the same few lines.
+the same path, because they share their code.
 """
 
 import types
@@ -63,8 +63,8 @@ def decision(episode):
 def bind(template: Callable[..., Any], plan: Any) -> Any:
     """Return a copy of a template that calls this plan, as a kernel of its own.
 
-    The qualified name keeps the disk caches of two agents apart: numba tells cached functions from each other by name
-    and byte code, and the byte code is the same.
+    The qualified name keeps the disk caches of two agents apart: Numba identifies cached functions by name and
+    byte code, and these have equal byte code.
     """
     source = getattr(plan, "py_func", plan)
     bound = types.FunctionType(template.__code__, {**template.__globals__, "plan": plan}, template.__name__)

@@ -1,7 +1,7 @@
 """Agents that ran by their id and wait for the next run, so that it finds its arrays in memory.
 
 The arrays of an agent are as large as the map. New ones have to be fetched from the system and filled with zeros page
-by page, which takes longer than many a run.
+by page, which takes longer than a short run.
 """
 
 from collections.abc import Hashable
@@ -14,18 +14,18 @@ from agents.base import KernelAgent
 from rt_gym.problem import Problem
 
 MOST_AGENTS = 8
-MOST_BYTES = 1 << 28
+MOST_POOL_BYTES = 1 << 28
 
 
 class Pool:
-    """Agents that nobody uses now. One that is taken out belongs to whoever took it, until it is put back.
+    """Agents that are not in use. One that is taken out belongs to the caller until it is put back.
 
     Args:
-        most_agents: how many agents may wait; most_bytes: how large their arrays may be together. The one that has
-            waited longest makes room.
+        most_agents: how many agents may wait; most_bytes: how large their arrays may be together. Beyond that, the
+            one that has waited longest is dropped.
     """
 
-    def __init__(self, most_agents: int = MOST_AGENTS, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_agents: int = MOST_AGENTS, most_bytes: int = MOST_POOL_BYTES) -> None:
         self.most_agents, self.most_bytes = most_agents, most_bytes
         self._waiting: list[tuple[Hashable, KernelAgent, int]] = []
         self._lock = Lock()
@@ -63,10 +63,10 @@ POOL = Pool()
 
 
 def key_of(kind: Any, settings: dict[str, Any], problem: Problem) -> Hashable | None:
-    """Return what agents must have in common to stand in for each other; None for those that do not wait in a pool.
+    """Return a key that is equal for agents that can replace each other; None for agents that are never pooled.
 
-    Their class says whether they do, with ``pooled``; what prepares itself never does. Types are part of the key,
-    because 1 and True are equal.
+    A class is pooled if its ``pooled`` is true; an agent that prepares itself for a map never is. Types are part of the
+    key, because 1 and True are equal.
     """
     if not getattr(kind, "pooled", False) or getattr(kind, "precomputes", False):
         return None

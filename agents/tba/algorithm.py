@@ -3,7 +3,7 @@
 Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009, Algorithm 1 with both enhancements.
 
 The numbers in braces are the lines of Algorithm 1, and the names are its own: N_E is ``n_e``; of the two ``paths``,
-number ``follow`` is pathFollow and the other pathNew. The same in plain Python: ``tests/reference/plain_tba.py``.
+number ``follow`` is pathFollow and the other pathNew. The algorithm in plain Python: ``tests/reference/plain_tba.py``.
 
 Deviations and readings:
 - {22} The step leads to the cell after the current one, and what lies before it is dropped, so that an agent that has
@@ -276,7 +276,7 @@ class TBA(Searcher):
         return self.R if self.shortcut else self.expansions
 
     def own_memory(self, view: View) -> dict[str, Any]:
-        """Return room for two paths and, if shortcuts are wanted, for another search; and the limits."""
+        """Return the memory of two paths and, for shortcuts, of another search; and the limits."""
         cells = view.terrain.mask.size
         limits = Limits(
             n_e=self.expansions,

@@ -13,9 +13,9 @@ import numpy as np
 from agents.tba.paths import clear, place_of, put
 from rt_gym.jit import kernel
 from rt_gym.meter import charge
-from rt_gym.search.astar import SHUT
+from rt_gym.search.astar import CLOSED
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, reach, slot_of
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, set_parent, slot_of
 from rt_gym.terrain import h0
 
 
@@ -27,7 +27,7 @@ class Shortcut(NamedTuple):
 
 
 def make_shortcut(cells: int) -> Shortcut:
-    """Return room for a search of this many cells."""
+    """Return the memory of a search on a map with this many cells."""
     space = make_space(cells)
     return Shortcut(space, Heap(space.item, space.at, space.f, space.minus_g, space.rank, np.zeros(1, np.int64)))
 
@@ -43,7 +43,7 @@ def seek(terrain, trip, shortcut, loc, slots, most):
         if cell == loc or not charge(trip, cell):
             break
         pop(queue)
-        space.role[u] = SHUT
+        space.role[u] = CLOSED
         moves = terrain.mask[cell]
         for d in range(8):
             if moves >> d & 1:
@@ -53,10 +53,10 @@ def seek(terrain, trip, shortcut, loc, slots, most):
                     w = slots
                     slots += 1
                     discover(space, base, w, v, h0(terrain, v, loc))
-                    reach(space, u, d, w, g)
+                    set_parent(space, u, d, w, g)
                     push(queue, w)
                 elif g < space.g[w] and space.role[w] == OPEN:
-                    reach(space, u, d, w, g)
+                    set_parent(space, u, d, w, g)
                     lower(queue, w)
     u = np.int64(queue.item[0])
     return u if space.cell[u] == loc else np.int64(NONE)
@@ -71,12 +71,12 @@ def begin_on_solution(terrain, shortcut, tree, paths, follow, loc, cost, meet):
     for k in range(meet + 1):
         cell = np.int64(paths.cell[follow, k])
         discover(space, base, k, cell, h0(terrain, cell, loc))
-        reach(space, np.int64(NONE), 0, k, cost - tree.g[slot_of(tree, cell)])
+        set_parent(space, np.int64(NONE), 0, k, cost - tree.g[slot_of(tree, cell)])
         push(shortcut.queue, k)
 
 
 @kernel
-def join(space, paths, follow, v):
+def write_joined(space, paths, follow, v):
     """Write the way found, from slot ``v`` to the solution and along it to the goal, into the other path."""
     new, length, w = 1 - follow, np.int64(0), v
     while space.parent[w] != NONE:
@@ -106,5 +106,5 @@ def take_shortcut(terrain, trip, memory, loc):
     begin_on_solution(terrain, shortcut, tree, paths, state.follow, loc, cost, meet)
     v = seek(terrain, trip, shortcut, loc, meet + 1, memory.limits.all - trip.meter[0].expansions)
     if v != NONE and shortcut.space.g[v] < tree.g[here] + cost - 2 * tree.g[u]:
-        join(shortcut.space, paths, state.follow, v)
+        write_joined(shortcut.space, paths, state.follow, v)
         state.follow = 1 - state.follow

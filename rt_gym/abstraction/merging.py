@@ -26,7 +26,10 @@ def adjacent(begin, near, u, v):
 
 @kernel
 def find_clique(begin, near, parent, u, mates):
-    """Write the first three, else two, neighbours without a parent that form a clique with ``u``; return how many."""
+    """Write the first three, else two, neighbours without a parent that form a clique with ``u``; return how many.
+
+    The arrays are those of ``group_cliques``; the result is written to the beginning of ``mates``.
+    """
     free = 0
     for k in range(begin[u], begin[u + 1]):
         if parent[near[k]] == NONE:
@@ -52,7 +55,8 @@ def find_clique(begin, near, parent, u, mates):
 def group_cliques(begin, near, parent, rest, mates):
     """Give every node a parent, in place of the NONE in ``parent``, and return how many parents there are.
 
-    ``rest`` is room for a stack of all nodes, ``mates`` for all neighbours of one.
+    ``begin``, ``near`` and ``parent`` are int32, the last with one entry per node. Two buffers: ``rest``, int32 per
+    node, and ``mates``, int64, as long as the most neighbours of a node.
     """
     count, top = np.int64(0), np.int64(0)
     for u in range(parent.size):
@@ -68,12 +72,12 @@ def group_cliques(begin, near, parent, rest, mates):
                 parent[mates[k]] = count
             count += 1
     for k in range(top - 1, -1, -1):
-        count = settle_rest(begin, near, parent, np.int64(rest[k]), count)
+        count = group_rest(begin, near, parent, np.int64(rest[k]), count)
     return count
 
 
 @kernel(inline=True)
-def settle_rest(begin, near, parent, u, count):
+def group_rest(begin, near, parent, u, count):
     """Give a node that is in no clique a parent; return how many parents there are then."""
     if parent[u] != NONE:
         return count
@@ -90,7 +94,11 @@ def settle_rest(begin, near, parent, u, count):
 
 @kernel
 def group_tiles(begin, near, tile, parent, stack):
-    """Give all nodes that are connected inside one tile the same parent, and return how many parents there are."""
+    """Give all nodes that are connected inside one tile the same parent, and return how many parents there are.
+
+    ``tile``, int64, is the tile of every node; ``stack``, int32 per node, is a buffer. The others are as in
+    ``group_cliques``.
+    """
     count = np.int64(0)
     for u in range(parent.size):
         if parent[u] != NONE:
@@ -111,7 +119,7 @@ def group_tiles(begin, near, tile, parent, stack):
     return count
 
 
-def ground(grid: Grid, cells: NDArray[np.int64]) -> NDArray[np.int32]:
+def grid_edges(grid: Grid, cells: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the moves between free cells, each once, as pairs of their numbers in the order in which they are made."""
     number = np.full(grid.terrain.free.size, NONE, np.int32)
     number[cells] = np.arange(cells.size)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.abstraction.merging import NONE, between, ground, group_cliques, group_tiles, neighbours, tiles, widest
+from rt_gym.abstraction.merging import NONE, between, grid_edges, group_cliques, group_tiles, neighbours, tiles, widest
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
@@ -22,7 +22,7 @@ def find_representatives(cells, xy, node, sizes, sums, nearest, cell):
     """Write for every region the first of its cells that are nearest to the centroid, exactly.
 
     The squared distance times the size, but for a constant, is a whole number when counted from a cell near by.
-    ``nearest`` is room for one number per region, filled with the largest there is.
+    ``nearest``, int64, is a buffer with one entry per region, filled with the largest int64.
     """
     for k in range(cells.size):
         r = node[k]
@@ -37,16 +37,16 @@ def find_representatives(cells, xy, node, sizes, sums, nearest, cell):
 
 @kernel
 def centroid_gap(centroids, metric, a, b):
-    """Return the heuristic between the centroids of two regions as a cost, rounded to the nearest one there is.
+    """Return the heuristic between the centroids of two regions as a cost, rounded to the nearest exact one.
 
-    Between regions of one cell each it is exact.
+    Between regions of one cell each it is exact. ``centroids`` is float64[regions, 2].
     """
     return np.int64(np.rint(span(metric, centroids[a, 0] - centroids[b, 0], centroids[a, 1] - centroids[b, 1])))
 
 
 @kernel
 def fill_weights(begin, near, centroids, metric, weights):
-    """Write how far apart the centroids of neighbours are."""
+    """Write how far apart the centroids of neighbours are, into ``weights``, int64 per entry of ``near``."""
     for r in range(begin.size - 1):
         for k in range(begin[r], begin[r + 1]):
             weights[k] = centroid_gap(centroids, metric, r, near[k])
@@ -54,7 +54,10 @@ def fill_weights(begin, near, centroids, metric, weights):
 
 @kernel
 def fill_colours(begin, near, colours, taken):
-    """Write for every region the smallest number that no neighbour before it has; ``taken`` is room for them."""
+    """Write for every region the smallest number that no neighbour before it has.
+
+    ``colours`` is int32 per region; ``taken``, int32, filled with NONE, is a buffer as long as the most neighbours + 1.
+    """
     for r in range(colours.size):
         for k in range(begin[r], begin[r + 1]):
             if near[k] < r:
@@ -130,7 +133,7 @@ def abstract(grid: Grid, kind: str = "clique", level: int = 4) -> Abstraction:
         raise InputError(f'abstraction must be "clique" or "tiles", not {quoted(kind)}')
     level = whole("level", level, 0, MAX_LEVEL)
     cells = np.flatnonzero(grid.terrain.free)
-    edges, count = ground(grid, cells), cells.size
+    edges, count = grid_edges(grid, cells), cells.size
     node, parents = np.arange(count, dtype=np.int32), []
     for step in range(1, level + 1):
         begin, near = neighbours(edges, count)

@@ -30,7 +30,7 @@ def next_region(terrain, region, distance, s):
 def fill_subgoals(terrain, region, representatives, goal, distance, lists, ahead):
     """Write for every region the representative of the next one towards region ``goal``, NONE where there is none.
 
-    ``distance`` and ``lists`` are room for a distance field.
+    ``distance``, int64 per cell, and ``lists``, int32[3, cells], are the buffers of a distance field.
     """
     fill_distances(terrain, np.int64(representatives[goal]), distance, lists)
     for r in range(ahead.size):

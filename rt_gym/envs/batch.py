@@ -67,7 +67,10 @@ class OwnMaps(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What a step returns, fresh for every call, one row per episode; ``last`` has none unless it is needed."""
+    """What a step returns, new arrays for every call, one row per episode.
+
+    ``observation`` and ``last`` have one column per number of an observation; ``last`` has no rows unless it is needed.
+    """
 
     observation: NDArray[np.float32]
     last: NDArray[np.float32]
@@ -117,7 +120,7 @@ def tabulate_problems(settings: Settings) -> Problems:
 
 
 def make_own_maps(count: int, grids: list[Grid], hidden: bool) -> OwnMaps:
-    """Return room for the maps of ``count`` episodes, some of which do not know theirs if ``hidden``."""
+    """Return arrays for the maps of ``count`` episodes, some of which do not know theirs if ``hidden``."""
     rows = (count, max(grid.terrain.mask.size for grid in grids))
     mask, free, known, real = (np.empty(rows, np.uint8) for _ in range(4))
     return OwnMaps(
@@ -207,7 +210,7 @@ def close_step(results, over, mode, i, reward, flags):
     """Enter what a step of episode ``i`` returned; True if the next episode is to begin at once.
 
     ``mode`` is NEXT_STEP (a new episode begins with the step after the end), SAME_STEP (at the end itself;
-    ``results.last`` then holds the old one's last observation) or DISABLED (the caller sees to it).
+    ``results.last`` then holds the old one's last observation) or DISABLED (the caller resets).
     """
     results.reward[i] = reward
     results.terminated[i] = flags & TERMINATED != 0

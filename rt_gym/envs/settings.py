@@ -32,7 +32,7 @@ class Settings(ABC):
         pool_seed: for sampling them.
         vision: None when the map is known, otherwise the radius of sight.
         changes: scheduled edits of the map, as ``(time, (x, y), free)``.
-        observation: ``"box"``, one flat vector, or ``"dict"``, the same in named parts.
+        observation: ``"box"``, one flat vector, or ``"dict"``, its parts by name.
         history: how many steps the history features look back.
         reward: ``"cost"``, minus the cost of the move, or ``"normalised"``, divided by the optimal cost of the problem,
             so that the return is minus the suboptimality.

@@ -226,7 +226,7 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
     # Pictures
 
     def render(self) -> Any:
-        """Draw the current state with what the agent hands over: a frame, a text, or a window."""
+        """Draw the current state with the agent's layers: a frame, a text, or a window."""
         if self.render_mode is None:
             gym.logger.warn("render was called without a render_mode; give one to gym.make")
             return None

@@ -12,8 +12,8 @@ from rt_gym.trip import STAY
 from rt_gym.world import walk
 
 # Bits of what a step reports: the goal was reached; the episode was cut; the move led into a wall; the budget was
-# overrun; the agent knows no way to the goal; a move was made; the memory of the episode has no room left.
-TERMINATED, TRUNCATED, BLOCKED, OVERRAN, LOST, MOVED, FULL = 1, 2, 4, 8, 16, 32, 64
+# overrun; the agent knows no way to the goal; a move was made; the episode's table of learned values is full.
+TERMINATED, TRUNCATED, BLOCKED, OVERRAN, LOST, MOVED, TABLE_FULL = 1, 2, 4, 8, 16, 32, 64
 
 # What an episode is about: the goal's cell, and what a reward of one is worth (1, or one divided by the optimal cost).
 TASK = record(goal=int, unit=float)
@@ -41,7 +41,7 @@ def make_move(truth, terrain, trip, rules, t, d):
     """Make one move, unless the agent has overrun its budget and may not idle.
 
     Returns:
-        The reward before any price and unit, and the bits named above but for FULL.
+        The reward before any price and unit, and the bits named above but for TABLE_FULL.
     """
     state, s = trip.state[0], trip.state[0].at
     flags = np.int64(MOVED)

@@ -2,6 +2,6 @@
 
 - ``history``: the four features of the depth-control paper, which all others begin with.
 - ``decision``: a larger set for controllers of the lookahead, and what is known of its layers.
-- ``subgoal``: what a controller of the goal is told of the next subgoal.
+- ``subgoal``: what a controller of the goal sees of the next subgoal.
 - ``thinking``: the state of a search that goes on in slices.
 """

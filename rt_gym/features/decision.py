@@ -61,8 +61,8 @@ class Layers(NamedTuple):
 SITUATION = (*FEATURES, *Surroundings._fields)
 LAYERS = Layers._fields
 
-# What the features need to know of the past: the last decision, in steps; what the trip has cost so far; where it began;
-# how long it is; and the direction and the turn of the last step.
+# What the features need to know of the past: the last decision, in steps; what the trip has cost so far; where it
+# began; how long it is; and the direction and the turn of the last step.
 NOTES = record(
     last_depth=float,
     last_work=float,
@@ -94,7 +94,7 @@ class Situation(NamedTuple):
 
 
 def make_situation(history: int, rows: tuple[int, ...] = ()) -> Situation:
-    """Return room for the last ``history`` steps, or ``rows`` of it for a batch."""
+    """Return the memory of the last ``history`` steps, or ``rows`` of it for a batch."""
     return Situation(make_track(history, rows), np.zeros((*rows, 1), NOTES))
 
 
@@ -164,7 +164,7 @@ def look_straight(terrain, x, y, dx, dy):
 
 @kernel
 def write_situation(situation, terrain, trip, h, s, t, out):
-    """Write all features of where the agent stands, in the order of ``SITUATION``. One scan.
+    """Write all features of where the agent stands into ``out``, in the order of ``SITUATION``. One scan.
 
     Cells are located by arithmetic: see ``locate``.
     """
@@ -214,17 +214,17 @@ def write_situation(situation, terrain, trip, h, s, t, out):
 
 
 @kernel(inline=True)
-def write_layers(ladder, out):
+def write_layers(by_depth, out):
     """Write what the search has found so far, in the order of ``LAYERS``."""
-    state = ladder.state[0]
+    state = by_depth.state[0]
     depth, below = state.depth, max(state.depth - 1, 0)
     layers = Layers(
         layer=depth,
-        layer_rise=(ladder.value[depth] - ladder.value[0]) / STRAIGHT,
-        layer_gain=(ladder.value[depth] - ladder.value[below]) / STRAIGHT,
+        layer_rise=(by_depth.value[depth] - by_depth.value[0]) / STRAIGHT,
+        layer_gain=(by_depth.value[depth] - by_depth.value[below]) / STRAIGHT,
         flat=state.flat_layers,
         steady=state.steady_layers,
-        layer_work=ladder.work[depth] - ladder.work[below],
+        layer_work=by_depth.work[depth] - by_depth.work[below],
     )
     write_fields(layers, out, 0)
 

@@ -34,7 +34,7 @@ FEATURES = History._fields
 
 # The place of the current state in the ring, the state of n steps ago (or the start), repeated states in the window,
 # steps with an update, raises before the last step.
-HISTORY = record(now=int, past=int, revisits=int, updates=int, raised=int)
+COUNTS = record(now=int, past=int, revisits=int, updates=int, raised=int)
 
 NOWHERE = -1  # in places of the ring that no state has come to yet
 RETURNS = 30  # the bit that marks a state which the window has again, later
@@ -47,7 +47,7 @@ class Track(NamedTuple):
     Attributes:
         cells: int32[n], a ring of the last states, the current one included, with their marks.
         raised: uint8[n], whether the step to that state had raised a value.
-        state: HISTORY[1], running counts, so that a step costs no more than one pass over the window.
+        state: COUNTS[1], running counts, so that a step costs no more than one pass over the window.
     """
 
     cells: NDArray[np.int32]
@@ -60,7 +60,7 @@ def make_track(history: int, rows: tuple[int, ...] = ()) -> Track:
     return Track(
         cells=np.empty((*rows, history), np.int32),
         raised=np.empty((*rows, history), np.uint8),
-        state=np.zeros((*rows, 1), HISTORY),
+        state=np.zeros((*rows, 1), COUNTS),
     )
 
 

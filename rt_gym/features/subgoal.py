@@ -1,4 +1,4 @@
-"""What a controller of the goal is told of the next subgoal. Distances are heuristic ones, in steps."""
+"""What a controller of the goal sees of the next subgoal. Distances are heuristic ones, in steps."""
 
 from typing import NamedTuple
 

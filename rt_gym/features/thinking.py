@@ -1,4 +1,4 @@
-"""What a policy that thinks or acts is told: the history features, and the state of the search.
+"""What a policy that thinks or acts sees: the history features, and the state of the search.
 
 Costs and values are in steps. Where no search is open the features of the search are 0. What takes more than constant
 time is one pass over the open list after a slice, and one over the path.
@@ -81,7 +81,7 @@ class ThinkMemory(NamedTuple):
 
 
 def make_think_memory(cells: int, history: int, rows: tuple[int, ...] = ()) -> ThinkMemory:
-    """Return room for an episode, or ``rows`` of it for a batch. Pages that are never touched cost nothing.
+    """Return the arrays of an episode, or ``rows`` of it for a batch. Pages that are never touched cost nothing.
 
     Args:
         cells: size of the largest flat, bordered map.
@@ -158,7 +158,7 @@ def measure_search(terrain, space):
 
 @kernel(inline=True)
 def measure_plan(terrain, trip):
-    """Return the same of the committed path."""
+    """Return how long the committed path is, and how many of its steps come before the first unseen cell."""
     state = trip.state[0]
     cell, begin, end = state.at, state.next, state.planned
     for k in range(begin, end):

@@ -52,7 +52,7 @@ def _member(archive: zipfile.ZipFile, file: str) -> zipfile.ZipInfo:
 
 
 def _array(stream: IO[bytes], file: str) -> NDArray[np.bool_]:
-    """Read one array, trusting its header only after the size it declares has been found harmless."""
+    """Read one array, trusting its header only once its declared size has been checked."""
     shape, fortran, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
     if len(shape) != 2:
         raise InputError(f"{file}: a map needs an array of 2 dimensions, not {len(shape)}")

@@ -9,7 +9,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.maps.settlements import build
+from rt_gym.maps.settlements import build_settlements
 
 Cells = NDArray[np.bool_]
 Heights = NDArray[np.int64]
@@ -24,7 +24,7 @@ def terrain(width: int, height: int, rng: np.random.Generator) -> Cells:
     free &= ~_broken(_river(shape, unit, rng), unit, rng)
     free &= ~_broken(_cliffs(shape, unit, rng), unit, rng)
     free = around(~free) < 5
-    build(free, unit, rng)
+    build_settlements(free, unit, rng)
     free = without_specks(free, 2 * unit)
     join_parts(free, 1 + unit // 12, rng)
     return free
@@ -91,7 +91,7 @@ def _noise(shape: Shape, radius: int, rng: np.random.Generator) -> Heights:
 
 
 def _blur(field: Heights, radius: int, axis: int) -> Heights:
-    """Return 16 times the means of windows of ``2 * radius + 1`` cells along an axis; 1 time would lose precision."""
+    """Return 16 times the means of windows of ``2 * radius + 1`` cells along an axis; the factor keeps precision."""
     sums = np.cumsum(np.moveaxis(field, axis, 0), axis=0)
     sums = np.concatenate([np.zeros_like(sums[:1]), sums])
     span = 2 * radius + 1

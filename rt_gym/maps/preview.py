@@ -40,7 +40,7 @@ def preview_text(
 ) -> str:
     """Return a map as lines of half blocks that fit a terminal, two squares of cells in each character.
 
-    A square that stands for several cells is drawn as blocked if so many are that a thin wall may cross it.
+    A square that stands for several cells is drawn as blocked if enough of them are blocked to be a thin wall.
 
     Args:
         grid: the map.
@@ -107,7 +107,7 @@ def preview_image(
         path: positions to join by a line.
         start: position to mark with a blue disc.
         goal: position to mark with a golden disc.
-        abstraction: regions to tell apart by their tints, with a dot for each representative.
+        abstraction: regions to show in different tints, with a dot for each representative.
     """
     from PIL import Image, ImageDraw
 

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 Cells = NDArray[np.bool_]
 
 
-def build(free: Cells, unit: int, rng: np.random.Generator) -> None:
-    """Put settlements on open ground, in place, one on every 120 square units if so many find room."""
+def build_settlements(free: Cells, unit: int, rng: np.random.Generator) -> None:
+    """Put settlements on open ground, in place, one on every 120 square units, or fewer if there is no space."""
     height, width = free.shape
     wanted = 1 + free.size // (120 * unit * unit)
     taken = np.zeros_like(free)

@@ -23,7 +23,7 @@ def frame(scene: Scene, size: tuple[int, int] = (640, 640), zoom: int | None = N
     Args:
         scene: what to draw.
         size: width and height of the image in pixels.
-        zoom: show so many cells along each side around the agent; the whole map when None.
+        zoom: show this many cells along each side around the agent; the whole map when None.
 
     Returns:
         A new height x width x 3 array of uint8.

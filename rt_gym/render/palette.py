@@ -1,4 +1,4 @@
-"""Every colour, in one place. What must be told apart differs in lightness or shape, not in hue alone.
+"""Every colour, in one place. Things that must look different differ in lightness or shape, not in hue alone.
 
 The tiles of a picture take their colours from ``TABLE``, so that painting a map is one lookup: ``HEATS`` steps of
 learned heat over each ground (floor, tints of regions, tones of fog), then wall, then rock, which is wall without any

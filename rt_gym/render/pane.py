@@ -86,7 +86,7 @@ class Pane:
 
 
 def fit(columns: int, rows: int, width: int, height: int) -> tuple[int, int, int]:
-    """Return how many tiles across and down, and of which side, show so many cells within so many pixels."""
+    """Return how many tiles across and down, and of which side, show these columns and rows within a size in pixels."""
     if columns <= width and rows <= height:
         return columns, rows, min(width // columns, height // rows)
     if width * rows <= height * columns:
@@ -95,7 +95,7 @@ def fit(columns: int, rows: int, width: int, height: int) -> tuple[int, int, int
 
 
 def make_pane(shape: tuple[int, ...], centre: Position, zoom: int | None, width: int, height: int) -> Pane:
-    """Return the pane for the whole map, or for ``zoom`` x ``zoom`` cells around a position, within so many pixels."""
+    """Return the pane for the whole map, or for ``zoom`` x ``zoom`` cells around a position, in at most this size."""
     rows, columns = shape if zoom is None else (min(zoom, shape[0]), min(zoom, shape[1]))
     left = min(max(centre[0] - columns // 2, 0), shape[1] - columns)
     top = min(max(centre[1] - rows // 2, 0), shape[0] - rows)
@@ -103,7 +103,7 @@ def make_pane(shape: tuple[int, ...], centre: Position, zoom: int | None, width:
 
 
 def _edges(length: int, parts: int) -> NDArray[np.int64]:
-    """Return where each of so many nearly equal parts begins, and the end; cell i lies in part i * parts // length."""
+    """Return where each of ``parts`` almost equal parts begins, and the end; cell i is in part i * parts // length."""
     return -(-np.arange(parts + 1) * length // parts)
 
 

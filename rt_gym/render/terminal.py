@@ -25,10 +25,10 @@ def text(scene: Scene, columns: int = 80, rows: int = 24, colour: bool = True) -
         rows: greatest number of lines.
         colour: half blocks in 24-bit colours, two squares in each character, ``@`` for the agent and ``G`` for the
             goal; otherwise plain letters: ``#`` wall, ``.`` free, ``?`` unknown, ``+`` expanded, ``*`` changed,
-            ``o`` trail, and the same two.
+            ``o`` trail, and ``@`` and ``G``.
 
     Raises:
-        InputError: without room for a single character.
+        InputError: if not even one character fits.
     """
     if columns < 1 or rows < 1:
         raise InputError(f"a text needs at least one column and one row, not {columns} x {rows}")

@@ -8,7 +8,7 @@ from rt_gym.render.pane import Pane
 from rt_gym.render.scene import Scene
 
 RELIEF_FROM = 4  # pixels of a tile from which on walls have faces and shadows; smaller ones have a lighter rim instead
-_FULL_HEAT = 8.0  # what the strongest heat stands for at least, so that a first small lesson does not blaze
+_FULL_HEAT = 8.0  # the smallest learned value shown at full heat, so that the first small updates look weak
 
 
 def wall_tiles(scene: Scene, pane: Pane) -> NDArray[np.float32]:

@@ -20,13 +20,13 @@ from rt_gym.grid import Grid
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED, charge
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, reach
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, set_parent
 from rt_gym.terrain import METRIC, Position, Terrain, gap
 from rt_gym.trip import make_trip
 
 FOUND, EXHAUSTED, INTERRUPTED = range(3)
 
-SHUT = 1  # the role of a closed state
+CLOSED = 1  # the role of a closed state
 _SHIFT = 36  # of f, which is exact to 2**-40 of a step
 
 # The lowest bucket (absolute) and how many slots wait in higher ones.
@@ -37,7 +37,7 @@ class Buckets(NamedTuple):
     """The open list above its lowest bucket, and the arrays of a search.
 
     Attributes:
-        space: the states; ``role`` is OPEN or SHUT.
+        space: the states; ``role`` is OPEN or CLOSED.
         lowest: the lowest bucket as a heap.
         head: int32, first slot of every bucket, NONE if empty; a power of two in size.
         after, ahead: int32, the next and the previous slot in the same bucket.
@@ -132,7 +132,7 @@ def begin_astar(terrain, buckets, s, t):
     buckets.head[:] = NONE
     buckets.lowest.size[0] = 0
     discover(space, base, root, s, gap(terrain.xy, buckets.metric, s, t))
-    reach(space, np.int64(NONE), 0, root, np.int64(0))
+    set_parent(space, np.int64(NONE), 0, root, np.int64(0))
     space.state[0].slots = 1
     buckets.state[0].lowest = space.f[root] >> _SHIFT
     buckets.state[0].waiting = 0
@@ -162,7 +162,7 @@ def resume_astar(terrain, trip, buckets, t, limit):
             end = INTERRUPTED
             break
         pop(lowest)
-        space.role[u] = SHUT
+        space.role[u] = CLOSED
         closed += 1
         moves = terrain.mask[cell]
         for d in range(8):
@@ -174,15 +174,15 @@ def resume_astar(terrain, trip, buckets, t, limit):
                     w = size
                     size += 1
                     discover(space, base, w, v, gap(terrain.xy, buckets.metric, v, t))
-                    reach(space, u, d, w, g)
+                    set_parent(space, u, d, w, g)
                     insert(buckets, w)
                 elif g < space.g[w] and space.role[w] == OPEN:
                     if space.at[w] == NONE:
                         take_out(buckets, w)
-                        reach(space, u, d, w, g)
+                        set_parent(space, u, d, w, g)
                         insert(buckets, w)
                     else:
-                        reach(space, u, d, w, g)
+                        set_parent(space, u, d, w, g)
                         lower(lowest, w)
     space.state[0].slots = size
     space.state[0].closed = closed

@@ -56,7 +56,7 @@ def expand_bucket(terrain, distance, lists, bucket, here, size0, size1):
 
 @kernel
 def fill_distances(terrain, goal, distance, lists):
-    """Write exact distances to ``goal`` into ``distance``, INF where there is no path.
+    """Write exact distances to ``goal`` into ``distance``, int64 per cell, INF where there is no path.
 
     ``lists`` is int32[3, cells]: the cells of the current bucket and of the next two.
     """
@@ -74,6 +74,7 @@ def fill_distances_to(terrain, goal, distance, lists, wanted, left):
     """Write distances like ``fill_distances``, but go no further than to the first ``left`` cells in ``wanted``.
 
     What is at least as near as one of them is exact; what is further may still be too large, never too small.
+    ``wanted`` is int64, cells; the other arrays are as in ``fill_distances``.
     """
     begin_field(distance, lists, goal)
     bucket, here = np.int64(0), np.int64(0)

@@ -14,7 +14,7 @@ from rt_gym.search.space import NONE
 
 
 class Heap(NamedTuple):
-    """The arrays a heap works on; all but ``size`` are indexed by slot or by place and belong to somebody else.
+    """The arrays a heap works on; all but ``size`` are indexed by slot or by place and belong to the search.
 
     Attributes:
         item: int32, the slots in heap order.
@@ -88,7 +88,7 @@ def push(heap, slot):
 
 @kernel(inline=True)
 def lower(heap, slot):
-    """Mend the heap after the key of a slot in it has become smaller."""
+    """Restore the heap order after the key of a slot in it has become smaller."""
     sift_up(heap, slot, np.int64(heap.at[slot]))
 
 

@@ -13,16 +13,16 @@ Readings:
 import numpy as np
 
 from rt_gym.jit import kernel
-from rt_gym.search.lookahead import begin_lookahead, best_frontier, expand_layer, settle
+from rt_gym.search.lookahead import begin_lookahead, best_frontier, expand_layer, propagate_costs
 from rt_gym.search.space import NONE, trace
 from rt_gym.trip import CUT
 
 
 @kernel
 def look_by_layers(terrain, trip, prices, space, layers, h, s, t, depth):
-    """Search up to ``depth`` layers, and none behind the goal's.
+    """Search up to ``depth`` layers, and none beyond the layer of the goal.
 
-    ``layers`` is filled with the first slot of every layer and, one entry on, the end of the last.
+    ``layers``, int64[depth + 2], is filled from entry 1 on: the first slot of every layer, then the end of the last.
 
     Returns:
         The number of layers; NONE if one is empty, as no way leads to ``t``; CUT where the meter refuses.
@@ -40,7 +40,7 @@ def look_by_layers(terrain, trip, prices, space, layers, h, s, t, depth):
         layers[count], layers[count + 1] = begin, end
     space.state[0].slots = end
     if queued > 0:
-        settle(terrain, trip, prices, space, base, t, begin, queued)
+        propagate_costs(terrain, trip, prices, space, base, t, begin, queued)
     return count
 
 

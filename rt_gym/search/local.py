@@ -3,7 +3,7 @@
 S. Koenig, X. Sun, "Comparing real-time and incremental heuristic search for real-time situated agents", Autonomous
 Agents and Multi-Agent Systems 18(3), 2009 (LSS-LRTA*); the same two procedures serve RTAA* and their successors.
 
-``h`` is anything behind ``rt_gym.search.values``. Only a table of many goals needs to be told ``t``.
+``h`` is any store of values that ``rt_gym.search.values`` can read. Only a table of many goals needs ``t``.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, learn
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, reach
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, set_parent
 from rt_gym.search.values import raise_value, value_at
 
 INTERIOR, FINAL = 1, 2  # the roles of closed states; the frontier is what is still open
@@ -51,7 +51,7 @@ def begin_search(local, s, value):
     base = forget(space)
     local.open.size[0] = 0
     discover(space, base, root, s, value)
-    reach(space, np.int64(NONE), 0, root, np.int64(0))
+    set_parent(space, np.int64(NONE), 0, root, np.int64(0))
     push(local.open, root)
     space.state[0].slots = 1
     return base
@@ -77,10 +77,10 @@ def expand(terrain, local, h, base, moves, size, closed, t=NONE):
                 w = size
                 size += 1
                 discover(space, base, w, v, value_at(h, terrain, v, t))
-                reach(space, u, d, w, g)
+                set_parent(space, u, d, w, g)
                 push(open_list, w)
             elif g < space.g[w] and space.role[w] == OPEN:
-                reach(space, u, d, w, g)
+                set_parent(space, u, d, w, g)
                 lower(open_list, w)
     return size
 
@@ -120,7 +120,7 @@ def resume_search(terrain, trip, local, h, t, n):
 
 @kernel(inline=True)
 def bounded_astar(terrain, trip, local, h, s, t, n):
-    """A* from ``s`` with the learned ``h`` until ``n`` states are closed; what stops it and is returned is the same."""
+    """A* from ``s`` with the learned ``h`` until ``n`` states are closed; otherwise as ``resume_search``."""
     begin_search(local, s, value_at(h, terrain, s, t))
     return resume_search(terrain, trip, local, h, t, n)
 

@@ -25,12 +25,12 @@ from rt_gym.cost import INF
 from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
-from rt_gym.search.space import NONE, draw, forget, seat
+from rt_gym.search.space import NONE, draw, forget, give_slot
 from rt_gym.search.values import raise_value, values_at
 from rt_gym.terrain import STEPS
 from rt_gym.trip import CUT, NO_PATH
 
-SETTLED, QUEUED = 0, 1
+NOT_QUEUED, QUEUED = 0, 1  # roles: whether a state is on the list of those to read again
 
 
 def _tabulate_behind() -> NDArray[np.uint8]:
@@ -52,8 +52,11 @@ BEHIND = _tabulate_behind()
 
 
 @kernel(inline=True)
-def reach(space, u, d, w, g, via, moves):
-    """Enter that slot ``w`` is reached from ``u``, whose moves are given, in direction ``d`` at cost ``g``."""
+def set_path(space, u, d, w, g, via, moves):
+    """Store that the cheapest path to slot ``w`` comes from ``u`` in direction ``d`` at cost ``g``.
+
+    ``via`` is the first step to ``u``, and ``moves`` are the moves out of it.
+    """
     space.g[w] = g
     space.parent[w] = u
     space.via[w] = d if u == 0 else via
@@ -70,11 +73,11 @@ def valued(space, w, u):
 def begin_lookahead(space, s):
     """Start a new lookahead with the root alone, in slot 0, and return its base (see ``forget``)."""
     base = forget(space)
-    seat(space, base, np.int64(0), s)
+    give_slot(space, base, np.int64(0), s)
     space.g[0] = 0
     space.f[0] = 0
     space.parent[0] = NONE
-    space.role[0] = SETTLED
+    space.role[0] = NOT_QUEUED
     space.behind[0] = 0
     return base
 
@@ -93,8 +96,8 @@ def expand_layer(terrain, trip, cost, space, base, h, t, begin, end, queued):
     """{4}, one layer: expand the states from slot ``begin`` up to ``end``, the last layer, but for the goal.
 
     ``cost`` is what the steps are priced at. The first ``queued`` entries of ``space.item`` are states that have become
-    cheaper after they were expanded; more may join them. Values are read when the layer is complete: one beside the
-    other, their cache misses overlap.
+    cheaper after they were expanded; more may join them. Values are read together when the layer is complete, so that
+    their cache misses overlap.
 
     Returns:
         The new number of slots, CUT where the meter refuses, and the new number of queued states.
@@ -118,14 +121,14 @@ def expand_layer(terrain, trip, cost, space, base, h, t, begin, end, queued):
             if w < 0:
                 w = size
                 size += 1
-                seat(space, base, w, v)
-                space.role[w] = SETTLED
-                reach(space, u, d, w, g, via, moves)
+                give_slot(space, base, w, v)
+                space.role[w] = NOT_QUEUED
+                set_path(space, u, d, w, g, via, moves)
             elif g < space.g[w]:
-                reach(space, u, d, w, g, via, moves)
+                set_path(space, u, d, w, g, via, moves)
                 if w < end:
                     space.f[w] = valued(space, w, u)
-                if w < u and v != t and space.role[w] == SETTLED:
+                if w < u and v != t and space.role[w] == NOT_QUEUED:
                     space.role[w] = QUEUED
                     space.item[queued] = w
                     queued += 1
@@ -136,18 +139,18 @@ def expand_layer(terrain, trip, cost, space, base, h, t, begin, end, queued):
 
 
 @kernel
-def settle(terrain, trip, cost, space, base, t, inside, queued):
-    """Propagate improvements of states that had been expanded, until nothing changes.
+def propagate_costs(terrain, trip, cost, space, base, t, inside, queued):
+    """Propagate lower costs of states that had already been expanded, until nothing changes.
 
     Slots below ``inside`` have been expanded, but for the goal. The first ``queued`` entries of ``space.item`` are
-    the states to read again; the list is a ring, as every state stands in it at most once.
+    the states to read again. The list is a ring: every state is in it at most once.
     """
     head, tail = np.int64(0), np.int64(queued)
     ring = space.item.size
     while head < tail:
         u = np.int64(space.item[head % ring])
         head += 1
-        space.role[u] = SETTLED
+        space.role[u] = NOT_QUEUED
         scan(trip)
         moves = terrain.mask[space.cell[u]]
         for d in range(8):
@@ -158,10 +161,10 @@ def settle(terrain, trip, cost, space, base, t, inside, queued):
                 if g < space.g[w] or (g == space.g[w] and u <= parent):
                     f, via = space.f[w], space.via[w]
                     cheaper = g < space.g[w]
-                    reach(space, u, d, w, g, space.via[u], moves)
+                    set_path(space, u, d, w, g, space.via[u], moves)
                     space.f[w] = valued(space, w, u)
                     news = cheaper or u != parent or f != space.f[w] or via != space.via[w]
-                    if news and w < inside and space.cell[w] != t and space.role[w] == SETTLED:
+                    if news and w < inside and space.cell[w] != t and space.role[w] == NOT_QUEUED:
                         space.role[w] = QUEUED
                         space.item[tail % ring] = w
                         tail += 1
@@ -184,7 +187,7 @@ def look_ahead(terrain, trip, space, h, s, t, depth):
     space.state[0].slots = end
     space.state[0].closed = begin
     if queued > 0:
-        settle(terrain, trip, terrain.cost, space, base, t, begin, queued)
+        propagate_costs(terrain, trip, terrain.cost, space, base, t, begin, queued)
     goal = space.seat[t] - base
     space.state[0].best = best_frontier(space, goal if 0 <= goal < begin else np.int64(NONE), begin, end)
     return space.state[0].best
@@ -210,7 +213,7 @@ def best_frontier(space, goal, begin, end):
 def general_lrta(terrain, trip, space, h, s, t, depth):
     """{4}-{7}, one step towards ``t``: look ahead, learn, commit to one move.
 
-    The trial loop is {1}-{2} and {8}; whoever calls has selected the depth and the goal, {3}.
+    The trial loop is {1}-{2} and {8}; the caller has selected the depth and the goal, {3}.
 
     Returns:
         What a plan returns: 1, CUT, or NO_PATH when the whole component was searched without finding ``t`` or a value

@@ -22,7 +22,7 @@ from rt_gym.search.local import INTERIOR, frontier_update
 from rt_gym.search.space import NONE, OPEN, discover, forget
 from rt_gym.search.step import best_step
 
-QUEUED = 3  # the role of a state that waits for its test, beside the roles of a local search
+TO_TEST = 3  # the role of a state in the queue, not tested yet; the other roles are those of a local search
 
 
 @kernel(inline=True)
@@ -42,7 +42,7 @@ def select_ls(terrain, trip, local, h, x, t, k):
     space, queue = local.space, local.space.parent
     base = forget(space)
     discover(space, base, np.int64(0), x, h[x])
-    space.role[0] = QUEUED  # {1}
+    space.role[0] = TO_TEST  # {1}
     queue[0] = 0
     head, tail = np.int64(0), np.int64(1)
     size, inside = np.int64(1), np.int64(0)
@@ -67,7 +67,7 @@ def select_ls(terrain, trip, local, h, x, t, k):
                     size += 1
                     discover(space, base, w, near, h[near])
                 if space.role[w] == OPEN:  # {8}
-                    space.role[w] = QUEUED
+                    space.role[w] = TO_TEST
                     queue[tail] = w
                     tail = tail + 1 if tail + 1 < queue.size else np.int64(0)
     space.state[0].slots = size

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rt_gym.jit import absent, kernel, record
 
 NONE = -1
-OPEN = 0  # the role of a state that waits to be expanded; what others there are is up to the search
+OPEN = 0  # the role of a state that waits to be expanded; each search has its own other roles
 
 # The current stamp, the numbers of slots and of closed states, the slot chosen in the end.
 SEARCH = record(stamp=int, slots=int, closed=int, best=int)
@@ -63,28 +63,28 @@ NO_SPACE: Any = absent(Space)
 
 
 def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = ()) -> Space:
-    """Return room for a search, or ``rows`` of it for a batch. Pages that are never touched cost nothing.
+    """Return the arrays of a search, or ``rows`` of it for a batch. Pages that are never touched cost nothing.
 
     Args:
         cells: size of the flat, bordered map.
         states: the largest number of states; as many as there are cells if not given.
         rows: how many searches, as the first axes of every array.
     """
-    room = (*rows, cells if states is None else states)
+    shape = (*rows, cells if states is None else states)
     return Space(
         seat=np.zeros((*rows, cells), np.int64),
-        cell=np.empty(room, np.int32),
-        g=np.empty(room, np.int64),
-        h=np.empty(room, np.int64),
-        f=np.empty(room, np.int64),
-        minus_g=np.empty(room, np.int64),
-        parent=np.empty(room, np.int32),
-        via=np.empty(room, np.uint8),
-        role=np.empty(room, np.uint8),
-        behind=np.empty(room, np.uint8),
-        item=np.empty(room, np.int32),
-        at=np.empty(room, np.int32),
-        rank=np.empty(room, np.int32),
+        cell=np.empty(shape, np.int32),
+        g=np.empty(shape, np.int64),
+        h=np.empty(shape, np.int64),
+        f=np.empty(shape, np.int64),
+        minus_g=np.empty(shape, np.int64),
+        parent=np.empty(shape, np.int32),
+        via=np.empty(shape, np.uint8),
+        role=np.empty(shape, np.uint8),
+        behind=np.empty(shape, np.uint8),
+        item=np.empty(shape, np.int32),
+        at=np.empty(shape, np.int32),
+        rank=np.empty(shape, np.int32),
         random=np.zeros((*rows, 1), np.uint64),
         state=np.zeros((*rows, 1), SEARCH),
     )
@@ -106,8 +106,8 @@ def forget(space):
     """Begin a new search with no states and return its base: what ``seat`` holds for slot 0 of this search.
 
     Stamps only grow, so ``seat[cell] - base`` is the slot of a cell, or negative if this search has not generated it.
-    Kernels keep the base, and the number of slots while they add some, in local variables: written to arrays, every
-    store would make the compiler read them again.
+    Kernels keep the base, and the number of slots while they add some, in local variables: in arrays, the compiler
+    would have to read them again after every store.
     """
     state = space.state[0]
     if state.stamp >= _LAST_STAMP:
@@ -121,7 +121,7 @@ def forget(space):
 
 
 @kernel(inline=True)
-def seat(space, base, slot, cell):
+def give_slot(space, base, slot, cell):
     """Give a cell the next free slot; the caller counts it and fills in the rest."""
     space.seat[cell] = base + slot
     space.cell[slot] = cell
@@ -130,7 +130,7 @@ def seat(space, base, slot, cell):
 @kernel(inline=True)
 def discover(space, base, slot, cell, h):
     """Give a cell the next free slot as an open state that is in no heap yet."""
-    seat(space, base, slot, cell)
+    give_slot(space, base, slot, cell)
     space.h[slot] = h
     space.role[slot] = OPEN
     space.at[slot] = NONE
@@ -138,8 +138,8 @@ def discover(space, base, slot, cell, h):
 
 
 @kernel(inline=True)
-def reach(space, u, d, w, g):
-    """Enter that slot ``w`` is reached from ``u`` in direction ``d`` at cost ``g``."""
+def set_parent(space, u, d, w, g):
+    """Store that the cheapest path to slot ``w`` comes from ``u`` in direction ``d`` at cost ``g``."""
     space.g[w] = g
     space.f[w] = g + space.h[w]
     space.minus_g[w] = -g

@@ -3,7 +3,7 @@
 R. Korf, "Real-Time Heuristic Search", Artificial Intelligence 42, 1990. The numbers in braces are the lines of
 Algorithm 1 in C. Hernández, J. Baier, "Fast Subgoaling for Pathfinding via Real-Time Search", ICAPS 2011.
 
-``h`` is anything behind ``rt_gym.search.values``; only a table of many goals needs to be told ``t``.
+``h`` is any store of values that ``rt_gym.search.values`` can read. Only a table of many goals needs ``t``.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ from rt_gym.trip import NO_PATH
 def best_step(terrain, h, cell, moves, t=NONE):
     """{4}: return the direction and the c + h of the best of ``moves``; NONE and INF if no value is below INF.
 
-    Ties: larger c, then the order of directions. The best straight and the best diagonal step are found apart and
-    compared last, which halves the chain of comparisons; that is where the time goes.
+    Ties: larger c, then the order of directions. The best straight and the best diagonal step are found separately
+    and compared last: this halves the chain of comparisons, which takes most of the time.
     """
     cost, offset = terrain.cost, terrain.offset
     y, f = np.int64(NONE), np.int64(INF)
@@ -56,7 +56,7 @@ def any_as_good(terrain, trip, h, random, cell, y, t=NONE):
 
 @kernel(inline=True)
 def commit(terrain, trip, h, random, cell, y, t=NONE):
-    """{6}: commit to the step ``y``, with random ties to any as good; return 1, or NO_PATH where there is no step."""
+    """{6}: commit to the step ``y``, with random ties to any equally good one; return 1, or NO_PATH without a step."""
     if y == NONE:
         return np.int64(NO_PATH)
     if random[0] != 0:

@@ -1,8 +1,8 @@
-"""The moves that a lookahead might as well have made: first steps of other cheapest paths, to other best states.
+"""The moves that are as good as the one a lookahead made: first steps of other cheapest paths to best states.
 
 On a grid with diagonal steps most decisions are ties, since the straight and the diagonal steps of a path can be
-taken in any order. Which of them is made follows from the order of the directions alone, so that two depths may differ
-in their move and not in its worth.
+taken in any order. Which of them is made depends only on the order of the directions, so two depths may make different
+moves that are equally good.
 
 Readings: a move is tied if a cheapest path inside the ball begins with it and ends in a frontier state whose value is
 the smallest. Values are those that the search found, path-max along its own paths included.
@@ -11,7 +11,7 @@ the smallest. Values are those that the search found, path-max along its own pat
 import numpy as np
 
 from rt_gym.jit import kernel
-from rt_gym.search.lookahead import SETTLED
+from rt_gym.search.lookahead import NOT_QUEUED
 from rt_gym.terrain import OPPOSITE
 
 TIED = 2  # the role of a state on a cheapest path to a best one, until all are found
@@ -19,7 +19,7 @@ TIED = 2  # the role of a state on a cheapest path to a best one, until all are 
 
 @kernel
 def tied_moves(terrain, space, t):
-    """Return the moves that tie after a climb, a bit for each direction."""
+    """Return the tied moves of a search that has ended with a layer, one bit per direction."""
     state = space.state[0]
     base, inside = state.stamp << 32, state.closed
     value, found = space.f[state.best], np.int64(0)
@@ -45,5 +45,5 @@ def tied_moves(terrain, space, t):
                         space.item[found] = u
                         found += 1
     for k in range(found):
-        space.role[space.item[k]] = SETTLED
+        space.role[space.item[k]] = NOT_QUEUED
     return ties

@@ -20,7 +20,15 @@ from reference.plain_oracle import problems, random_problem
 from rt_gym import Budget, Grid, InputError, Problem, World
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.features.decision import SITUATION
-from rt_gym.search.deepening import CLIMBED, Ladder, begin_climb, climb, commit, label, make_ladder
+from rt_gym.search.deepening import (
+    LAYER_ADDED,
+    DepthResults,
+    add_layer,
+    begin_layered,
+    label,
+    learn_and_move,
+    make_depth_results,
+)
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.lookahead import general_lrta, look_ahead
 from rt_gym.search.space import NONE, make_space
@@ -107,21 +115,30 @@ def scenes(draw: st.DrawFn, max_side: int = 9) -> Scene:
     return scene(np.random.default_rng(draw(st.integers(0, 2**32 - 1))), grid, start, goal)
 
 
-def labelled(scene: Scene, d_max: int, ties: NDArray[np.uint8] = NO_TIES) -> tuple[int, Ladder]:
+def labelled(scene: Scene, d_max: int, ties: NDArray[np.uint8] = NO_TIES) -> tuple[int, DepthResults]:
     """Label a scene by one search."""
     cells = scene.h.size
-    ladder, trip, shadow = make_ladder(d_max), make_trip(cells), make_trip(0)
+    by_depth, trip, uncharged = make_depth_results(d_max), make_trip(cells), make_trip(0)
     depth = label(
-        scene.grid.terrain, trip, shadow, make_space(cells), ladder, scene.h, scene.s, scene.t, np.int64(d_max), ties
+        scene.grid.terrain,
+        trip,
+        uncharged,
+        make_space(cells),
+        by_depth,
+        scene.h,
+        scene.s,
+        scene.t,
+        np.int64(d_max),
+        ties,
     )
-    return int(depth), ladder
+    return int(depth), by_depth
 
 
 def surveyed(scene: Scene, d_max: int) -> tuple[int, list[set[int]]]:
     """Label a scene and find the tied moves of all depths, which must leave the decisions as they are."""
     ties = np.zeros(d_max + 1, np.uint8)
-    depth, ladder = labelled(scene, d_max, ties)
-    assert rows(ladder, d_max) == rows(labelled(scene, d_max)[1], d_max)
+    depth, by_depth = labelled(scene, d_max, ties)
+    assert rows(by_depth, d_max) == rows(labelled(scene, d_max)[1], d_max)
     return depth, [{k for k in range(8) if bits >> k & 1} for bits in ties[1:].tolist()]
 
 
@@ -133,16 +150,16 @@ def decided(scene: Scene, depth: int) -> tuple[int, int, int]:
     return int(trip.plan[0]), int(h[scene.s]), int(trip.meter[0].expansions)
 
 
-def rows(ladder: Ladder, d_max: int) -> list[tuple[int, int, int]]:
-    return [(int(ladder.action[d]), int(ladder.value[d]), int(ladder.work[d])) for d in range(1, d_max + 1)]
+def rows(by_depth: DepthResults, d_max: int) -> list[tuple[int, int, int]]:
+    return [(int(by_depth.action[d]), int(by_depth.value[d]), int(by_depth.work[d])) for d in range(1, d_max + 1)]
 
 
 def assert_labelled_as_by_searches_of_every_depth(scene: Scene, d_max: int) -> int:
     """Compare with the naive procedure, in plain Python and by kernels; return the label."""
-    depth, ladder = labelled(scene, d_max)
+    depth, by_depth = labelled(scene, d_max)
     assert depth == plain_depth_control.label(scene.view, scene.start, scene.goal, d_max, scene.table)
     decisions = [decided(scene, d) for d in range(1, d_max + 1)]
-    assert rows(ladder, d_max) == decisions
+    assert rows(by_depth, d_max) == decisions
     actions = [action for action, _, _ in decisions]
     assert set(actions[depth - 1 :]) == {actions[-1]}
     assert depth == 1 or actions[depth - 2] != actions[-1]
@@ -182,12 +199,23 @@ class TestLabel:
             trip.meter[0].limit = 1
             trip.meter[0].expansions = trip.meter[0].scans = 0
             space.random[0] = 1234
-            before, shadow = [array.copy() for array in (trip.meter, trip.tally, trip.plan)], make_trip(0)
-            ladder, ties = make_ladder(d_max), np.zeros(d_max + 1, np.uint8)
+            before, uncharged = [array.copy() for array in (trip.meter, trip.tally, trip.plan)], make_trip(0)
+            by_depth, ties = make_depth_results(d_max), np.zeros(d_max + 1, np.uint8)
             for _ in range(2):
-                label(scene.grid.terrain, trip, shadow, space, ladder, scene.h, scene.s, scene.t, np.int64(d_max), ties)
+                label(
+                    scene.grid.terrain,
+                    trip,
+                    uncharged,
+                    space,
+                    by_depth,
+                    scene.h,
+                    scene.s,
+                    scene.t,
+                    np.int64(d_max),
+                    ties,
+                )
             assert (scene.h == h).all()
-            assert trip.meter[0].scans >= 2 * ladder.work[d_max] > 0
+            assert trip.meter[0].scans >= 2 * by_depth.work[d_max] > 0
             trip.meter[0].scans = 0
             for array, copy in zip((trip.meter, trip.tally, trip.plan), before, strict=True):
                 assert (array == copy).all()
@@ -196,10 +224,10 @@ class TestLabel:
     @pytest.mark.plain
     def test_random_ties_do_not_change_the_label(self) -> None:
         for scene in some_scenes(5, 15, 9, connectivity=4):
-            space, ladder, trips = make_space(scene.h.size), make_ladder(6), (make_trip(0), make_trip(0))
+            space, by_depth, trips = make_space(scene.h.size), make_depth_results(6), (make_trip(0), make_trip(0))
             space.random[0] = 99
-            depth = label(scene.grid.terrain, *trips, space, ladder, scene.h, scene.s, scene.t, np.int64(6), NO_TIES)
-            assert (depth, rows(ladder, 6)) == (labelled(scene, 6)[0], rows(labelled(scene, 6)[1], 6))
+            depth = label(scene.grid.terrain, *trips, space, by_depth, scene.h, scene.s, scene.t, np.int64(6), NO_TIES)
+            assert (depth, rows(by_depth, 6)) == (labelled(scene, 6)[0], rows(labelled(scene, 6)[1], 6))
 
     @pytest.mark.plain
     def test_a_goal_out_of_reach_has_the_label_zero_once_the_search_can_know(self) -> None:
@@ -258,22 +286,22 @@ class TestClimb:
         What one depth decides is committed to copies, so that the next one can go on.
         """
         terrain, cells = scene.grid.terrain, scene.h.size
-        one, ladder, trip = make_space(cells), make_ladder(d_max), make_trip(cells)
-        begin_climb(one, ladder, scene.s, scene.h[scene.s])
+        one, by_depth, trip = make_space(cells), make_depth_results(d_max), make_trip(cells)
+        begin_layered(one, by_depth, scene.s, scene.h[scene.s])
         for depth in range(1, d_max + 1):
-            assert climb(terrain, trip, one, ladder, scene.h, scene.t) == CLIMBED
+            assert add_layer(terrain, trip, one, by_depth, scene.h, scene.t) == LAYER_ADDED
             other, own = make_space(cells), make_trip(cells)
             best = look_ahead(terrain, own, other, scene.h, scene.s, scene.t, depth)
-            assert ladder.state[0].depth == depth
+            assert by_depth.state[0].depth == depth
             assert (one.state[0].slots, one.state[0].closed) == (other.state[0].slots, other.state[0].closed)
             slots = slice(0, other.state[0].slots)
             for name in ("cell", "g", "f", "parent"):
                 assert (getattr(one, name)[slots] == getattr(other, name)[slots]).all()
-            assert ladder.action[depth] == other.via[best]
-            assert ladder.value[depth] == max(scene.h[scene.s], other.f[best]) >= ladder.value[depth - 1]
-            assert ladder.work[depth] == own.meter[0].expansions == trip.meter[0].expansions
+            assert by_depth.action[depth] == other.via[best]
+            assert by_depth.value[depth] == max(scene.h[scene.s], other.f[best]) >= by_depth.value[depth - 1]
+            assert by_depth.work[depth] == own.meter[0].expansions == trip.meter[0].expansions
             learned, mine = scene.h.copy(), make_trip(cells)
-            assert commit(terrain, mine, ladder, learned, scene.s, scene.t) == 1
+            assert learn_and_move(terrain, mine, by_depth, learned, scene.s, scene.t) == 1
             assert (int(mine.plan[0]), int(learned[scene.s])) == decided(scene, depth)[:2]
             learned[scene.s] = scene.h[scene.s]
             assert (learned == scene.h).all()
@@ -283,10 +311,10 @@ class TestClimb:
     def test_a_goal_out_of_reach_is_noticed_at_the_depth_at_which_a_search_notices_it(self) -> None:
         grid = Grid([[1, 1, 1, 0, 1]])
         scene = Scene(grid, (0, 0), (4, 0), untouched(grid, (4, 0)))
-        space, ladder, trip = make_space(scene.h.size), make_ladder(5), make_trip(0)
-        begin_climb(space, ladder, scene.s, scene.h[scene.s])
-        results = [int(climb(grid.terrain, trip, space, ladder, scene.h, scene.t)) for _ in range(3)]
-        assert results == [CLIMBED, CLIMBED, NO_PATH]
+        space, by_depth, trip = make_space(scene.h.size), make_depth_results(5), make_trip(0)
+        begin_layered(space, by_depth, scene.s, scene.h[scene.s])
+        results = [int(add_layer(grid.terrain, trip, space, by_depth, scene.h, scene.t)) for _ in range(3)]
+        assert results == [LAYER_ADDED, LAYER_ADDED, NO_PATH]
         assert look_ahead(grid.terrain, make_trip(0), make_space(scene.h.size), scene.h, scene.s, scene.t, 3) == NONE
         assert trip.meter[0].expansions == 3
 
@@ -294,11 +322,11 @@ class TestClimb:
     def test_a_climb_is_cut_where_the_meter_refuses(self) -> None:
         grid = Grid(np.ones((9, 9)))
         scene = Scene(grid, (4, 4), (8, 8), untouched(grid, (8, 8)))
-        space, ladder, trip = make_space(scene.h.size), make_ladder(3), make_trip(0)
+        space, by_depth, trip = make_space(scene.h.size), make_depth_results(3), make_trip(0)
         trip.meter[0].limit = 12
-        begin_climb(space, ladder, scene.s, scene.h[scene.s])
-        results = [int(climb(grid.terrain, trip, space, ladder, scene.h, scene.t)) for _ in range(3)]
-        assert results == [CLIMBED, CLIMBED, CUT]  # one, then eight, then sixteen
+        begin_layered(space, by_depth, scene.s, scene.h[scene.s])
+        results = [int(add_layer(grid.terrain, trip, space, by_depth, scene.h, scene.t)) for _ in range(3)]
+        assert results == [LAYER_ADDED, LAYER_ADDED, CUT]  # one, then eight, then sixteen
         assert trip.meter[0].expansions == 12
 
 

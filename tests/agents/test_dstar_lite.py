@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agents
-from agents.dstar_lite.queue import BUCKETS, NOBODY
+from agents.dstar_lite.queue import BUCKETS, NO_VERTEX
 from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_problem
 from rt_gym import STAY, Change, Grid, InputError, Problem, World
@@ -85,9 +85,9 @@ def waiting(queue: Any) -> list[int]:
     if queue.state[0].order != BUCKETS:
         return [int(tie) & (MAX_CELLS - 1) for tie in queue.heap["tie"][: queue.state[0].vertices]]
     found = []
-    for head in queue.head[queue.head != NOBODY]:
+    for head in queue.head[queue.head != NO_VERTEX]:
         cell = int(head)
-        while cell != NOBODY:
+        while cell != NO_VERTEX:
             found.append(cell)
             cell = int(queue.vertex[cell].after)
     return found

@@ -1,7 +1,7 @@
 """Digests of seeded runs: every agent id and every environment id, 200 runs or episodes each.
 
-They were taken before the core was remodelled and say that nothing has changed since: ``tests/test_digests.py`` compares
-them. Where behaviour changes on purpose, ``python tests/digests/runs.py`` writes them anew.
+They say that nothing has changed since they were taken: ``tests/test_digests.py`` compares them. Where behaviour
+changes on purpose, ``python tests/digests/runs.py`` writes them anew; ``--check`` and a part of a name compare some.
 """
 
 import hashlib
@@ -18,15 +18,13 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
 import agents
 import rt_gym
 from rt_gym import Budget, Change, Grid, Problem, sample_problems
 from rt_gym.abstraction import abstract
 from rt_gym.maps.generate import generate
 
+ROOT = Path(__file__).resolve().parents[2]
 FILE = Path(__file__).with_name("digests.json")
 RUNS = 200
 EPISODES = 200
@@ -182,7 +180,8 @@ def problems() -> list[Problem]:
             rng = np.random.default_rng(k)
             cells = [grid.position(int(cell)) for cell in rng.choice(np.flatnonzero(grid.terrain.free), 4)]
             cells += [
-                (int(x), int(y)) for x, y in zip(rng.integers(grid.width, size=3), rng.integers(grid.height, size=3))
+                (int(x), int(y))
+                for x, y in zip(rng.integers(grid.width, size=3), rng.integers(grid.height, size=3), strict=True)
             ]
             edits = [Change(int(rng.integers(12)), cell, bool(rng.random() < 0.4)) for cell in cells]
             kept = [change for change in edits if change.position not in (problem.start, problem.goal)]

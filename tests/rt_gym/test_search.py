@@ -30,7 +30,7 @@ from rt_gym.search.distance import exact_distances
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
 from rt_gym.search.local import bounded_astar, frontier_update, make_local
 from rt_gym.search.lookahead import general_lrta, look_ahead
-from rt_gym.search.space import NONE, Space, draw, forget, make_space, seat, trace
+from rt_gym.search.space import NONE, Space, draw, forget, give_slot, make_space, trace
 from rt_gym.terrain import STEPS, Terrain
 from rt_gym.trip import CUT, Trip, make_trip
 
@@ -129,7 +129,7 @@ class TestSpace:
     def test_a_new_search_forgets_the_old_one(self) -> None:
         space = make_space(10)
         base = forget(space)
-        seat(space, base, np.int64(0), np.int64(4))
+        give_slot(space, base, np.int64(0), np.int64(4))
         assert space.seat[4] - base == 0
         base = forget(space)
         assert (space.seat - base < 0).all()
@@ -143,7 +143,7 @@ class TestSpace:
             assert base > 0
             assert (space.seat - base < 0).all()
             for slot in range(10):
-                seat(space, base, np.int64(slot), np.int64(9 - slot))
+                give_slot(space, base, np.int64(slot), np.int64(9 - slot))
             assert (space.seat - base).tolist() == list(range(9, -1, -1))
         assert space.state[0].stamp < 10
 

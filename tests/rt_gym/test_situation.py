@@ -25,7 +25,7 @@ from rt_gym.features.decision import (
     write_situation,
 )
 from rt_gym.features.history import FEATURES
-from rt_gym.search.deepening import CLIMBED, begin_climb, climb, make_ladder
+from rt_gym.search.deepening import LAYER_ADDED, add_layer, begin_layered, make_depth_results
 from rt_gym.search.space import make_space
 from rt_gym.search.values import FRESH, Learned, forget_values, make_table, raise_value
 from rt_gym.trip import make_trip
@@ -158,11 +158,11 @@ def test_after_every_layer_the_features_are_those_of_searches_of_every_depth(see
         go_on(rng, situation, story)
     grid, values = story.grid, dense(story.grid, story.h)
     s, t = grid.cell(story.states[-1]), grid.cell(story.goal)
-    ladder, space, trip = make_ladder(8), make_space(values.size), make_trip(values.size)
-    begin_climb(space, ladder, s, values[s])
+    by_depth, space, trip = make_depth_results(8), make_space(values.size), make_trip(values.size)
+    begin_layered(space, by_depth, s, values[s])
     out = np.full(len(LAYERS), np.nan)
     for depth in range(8):
-        write_layers(ladder, out)
+        write_layers(by_depth, out)
         assert out.tolist() == pytest.approx(layers_by_definition(story, depth), abs=1e-9)
-        if s == t or climb(grid.terrain, trip, space, ladder, values, t) != CLIMBED:
+        if s == t or add_layer(grid.terrain, trip, space, by_depth, values, t) != LAYER_ADDED:
             break

@@ -10,7 +10,7 @@ from reference.plain_oracle import problems, random_problem
 from rt_gym import Grid
 from rt_gym.cost import STRAIGHT
 from rt_gym.jit import kernel
-from rt_gym.search.deepening import CLIMBED, begin_climb, climb, make_ladder
+from rt_gym.search.deepening import LAYER_ADDED, add_layer, begin_layered, make_depth_results
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import make_space
 from rt_gym.search.values import (
@@ -233,12 +233,12 @@ def test_a_lookahead_climbs_with_a_table_as_with_a_dense_array() -> None:
             walk(grid, h, s, t, 2)
         ladders = []
         for h in (learned, dense):
-            ladder, space, trip = make_ladder(6), make_space(dense.size), make_trip(dense.size)
-            begin_climb(space, ladder, s, value_at(h, grid.terrain, s, t))
-            while s != t and ladder.state[0].depth < 6:
-                assert climb(grid.terrain, trip, space, ladder, h, t) == CLIMBED
-            rows = range(1, int(ladder.state[0].depth) + 1)
-            ladders.append([(ladder.action[d], ladder.value[d], ladder.work[d]) for d in rows])
+            by_depth, space, trip = make_depth_results(6), make_space(dense.size), make_trip(dense.size)
+            begin_layered(space, by_depth, s, value_at(h, grid.terrain, s, t))
+            while s != t and by_depth.state[0].depth < 6:
+                assert add_layer(grid.terrain, trip, space, by_depth, h, t) == LAYER_ADDED
+            rows = range(1, int(by_depth.state[0].depth) + 1)
+            ladders.append([(by_depth.action[d], by_depth.value[d], by_depth.work[d]) for d in rows])
         assert ladders[0] == ladders[1]
         rose += int((dense > heuristic(grid, t)).any())
     assert rose > 0

@@ -56,14 +56,14 @@ Baseline = Annotated[
 def compare(
     maps: Maps,
     agent: Agents = None,
-    problems: Annotated[int, typer.Option(help="Problems per map; of a scenario file at most so many.")] = 100,
+    problems: Annotated[int, typer.Option(help="Problems per map; of a scenario file at most this many.")] = 100,
     optimal: Annotated[str, typer.Option(metavar="LOW..HIGH", help="The range of their optimal costs.")] = "",
     budget: Annotated[str, typer.Option(metavar="N,...", help=f"Limits per move; {_BUDGETS} without --agent.")] = "",
     count: Annotated[str, typer.Option(help="What the limits count: expansions or scans.")] = "expansions",
     budget_ms: Annotated[str, typer.Option(metavar="MS,...", help="Limits in milliseconds on this processor.")] = "",
-    units: Annotated[int | None, typer.Option(min=1, max=10**6, help="So many units share a tick.")] = None,
+    units: Annotated[int | None, typer.Option(min=1, max=10**6, help="How many units share a tick.")] = None,
     tick_ms: Annotated[float | None, typer.Option(help="The time of a tick for the planning of all units.")] = None,
-    vision: Annotated[int | None, typer.Option(min=1, help="See only so many cells far.")] = None,
+    vision: Annotated[int | None, typer.Option(min=1, help="How many cells far the agent sees.")] = None,
     changes: Changes = None,
     trials: Annotated[str, typer.Option(metavar="N|converge", help="How often each problem is solved.")] = "1",
     max_moves: MaxMoves = 1_000_000,
@@ -104,7 +104,7 @@ def compare(
 
 
 def _check_marks(specs: list[str]) -> None:
-    """Refuse a leaderboard without those who mark its 0 and 1."""
+    """Refuse a leaderboard without the fixed depths and the oracle, which define 0 and 1."""
     from training.leaderboard import require_marks
     from training.specs import parse_sweep
 
@@ -199,13 +199,13 @@ def _run(plan: "Plan", out: Path, workers: "Workers") -> "tuple[list[Row], list[
     done = 0
     with progress("running", plan.runs) as advance:
 
-        def told(runs: int) -> None:
+        def report(runs: int) -> None:
             nonlocal done
             done += runs
             advance(runs)
 
         try:
-            return run_plan(plan, out, workers, told)
+            return run_plan(plan, out, workers, report)
         except KeyboardInterrupt:
             kept = f"{done} of {plan.runs} runs are kept in {shown(out)}"
             typer.echo(f"stopped: {kept}; the same command goes on from there", err=True)

@@ -41,7 +41,7 @@ class Keys:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
 
     def read(self, seconds: float) -> str:
-        """Return the next key, or nothing if none is pressed for so long."""
+        """Return the next key, or an empty text if none is pressed in this time."""
         if not self.listening:
             time.sleep(seconds)
             return ""

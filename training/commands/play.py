@@ -31,7 +31,7 @@ def play(
         str | None, typer.Option(metavar="LOW..HIGH", help="Draw a problem with an optimal cost within this range.")
     ] = None,
     seed: Seed = 0,
-    vision: Annotated[int | None, typer.Option(min=1, help="See only so many cells far.")] = None,
+    vision: Annotated[int | None, typer.Option(min=1, help="How many cells far the agent sees.")] = None,
     changes: Annotated[
         str | None,
         typer.Option(
@@ -40,12 +40,12 @@ def play(
             " file says in rows of time, x, y, free.",
         ),
     ] = None,
-    max_moves: Annotated[int, typer.Option(min=1, max=10_000_000, help="Give up after so many moves.")] = 10_000,
+    max_moves: Annotated[int, typer.Option(min=1, max=10_000_000, help="Give up after this many moves.")] = 10_000,
     window: Annotated[bool, typer.Option("--window", help="Open a window instead of drawing in the terminal.")] = False,
     step: Annotated[bool, typer.Option("--step", help="Stop at every move and say what was decided and why.")] = False,
     fps: Annotated[float, typer.Option(min=0.1, max=50, help="Pictures per second.")] = 15,
-    every: Annotated[int, typer.Option(min=1, help="Show every so many moves.")] = 1,
-    zoom: Annotated[int | None, typer.Option(min=1, help="Show so many cells around the agent.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Show one of this many moves.")] = 1,
+    zoom: Annotated[int | None, typer.Option(min=1, help="Show this many cells around the agent.")] = None,
     save: Annotated[
         list[Path] | None, typer.Option(help="Write a film (.gif, .mp4) or the last picture (.png); can be repeated.")
     ] = None,
@@ -112,7 +112,7 @@ def _changing(problem: "Problem", changes: str | None, seed: int) -> "Problem":
 
 
 def _screen(window: bool, step: bool, as_json: bool, zoom: int | None, size: tuple[int, int]) -> "Screen | None":
-    """Return where the run is to be watched, if anywhere: nobody watches a pipe."""
+    """Return where the run is to be watched, None if standard output is a pipe."""
     from training.commands.screens import TerminalScreen, WindowScreen
 
     if window:

@@ -128,23 +128,23 @@ def _goals(grid: "Grid", given: list[str] | None) -> "tuple[Position, ...]":
     return tuple(dict.fromkeys(goals))
 
 
-def _prepare(order: "Order", path: Path, who: tuple[int, str, str | None], yes: bool, as_json: bool) -> None:
+def _prepare(order: "Order", path: Path, options: tuple[int, str, str | None], yes: bool, as_json: bool) -> None:
     from training.compare import Workers
     from training.precompute import precompute
 
-    workers, jobs = Workers(*who), order.jobs()
+    workers, jobs = Workers(*options), order.jobs()
     if not yes:
         _ask(*order.estimate())
     began, done = time.perf_counter(), 0
     with progress("preparing", len(jobs)) as advance:
 
-        def told(finished: int) -> None:
+        def report(finished: int) -> None:
             nonlocal done
             done += finished
             advance(finished)
 
         try:
-            precompute(order, path, workers, told)
+            precompute(order, path, workers, report)
         except KeyboardInterrupt:
             typer.echo(f"stopped: {done} of {len(jobs)} jobs are kept; the same command goes on from there", err=True)
             raise typer.Exit(130) from None
@@ -152,7 +152,7 @@ def _prepare(order: "Order", path: Path, who: tuple[int, str, str | None], yes: 
 
 
 def _ask(seconds: float, size: int) -> None:
-    """Ask before something long or large is begun; where nobody can answer, refuse it."""
+    """Ask before something long or large is begun; without a keyboard, refuse it."""
     from rt_gym import InputError
 
     if seconds <= _LONG and size <= _LARGE:

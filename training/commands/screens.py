@@ -20,7 +20,7 @@ _NEXT, _STOP = ("\r", "\n"), ("q", "Q", END)
 _TICK = 0.03  # seconds between two looks at the window or at the size of the terminal
 _LEAST = 3  # lines of a terminal that the picture keeps
 _BELOW = 8  # lines left for the summary below the last picture
-_LAST = 2.0  # seconds for which the last picture stays in a window when nobody is at the keyboard
+_LAST = 2.0  # seconds for which the last picture stays in a window when there is no keyboard
 
 _EXACT = re.compile(r"([34]8);2;(\d+);(\d+);(\d+)")
 _CUBE = (0, 95, 135, 175, 215, 255)  # the levels of colours 16 to 231, six to the power of three
@@ -74,7 +74,7 @@ class Screen:
         self._shown = time.monotonic()
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait until the last scene was shown for so long, or for Enter when None; False if the user wants to stop."""
+        """Wait until the last scene was shown this long, or for Enter when None; False if the user wants to stop."""
         end = inf if seconds is None else self._shown + seconds
         while self._attend():
             key = self._keys.read(min(_TICK, max(0.0, end - time.monotonic())))
@@ -134,7 +134,7 @@ class TerminalScreen(Screen):
         return [*words[: room - 1], f"\x1b[2m{hint[:columns]}\x1b[0m"] if room else []
 
     def _draw(self, scene: Scene, rows: int) -> str:
-        """Return a scene as text that fits into so many lines of this terminal, in the colours that it knows."""
+        """Return a scene as text that fits into ``rows`` lines of this terminal, in the colours that it knows."""
         scene = scene if self._zoom is None else close_up(scene, self._zoom)
         colours = self._console.color_system
         plain = self._console.no_color or colours in (None, "windows")
@@ -167,12 +167,12 @@ class WindowScreen(Screen):
         self._open.callback(self._window.close)
 
     def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
-        """Show a scene; a window has no room for words."""
+        """Show a scene; a window shows no words."""
         super().show(scene)
         self._window.show(frame(scene, self._frame_size, self._zoom), scene.caption)
 
     def linger(self) -> None:
-        """Wait until the window is closed or Enter is pressed, if there is somebody to do so."""
+        """Wait until the window is closed or Enter is pressed, if there is a keyboard."""
         if self._keys.listening:
             print("The run is over: close the window, or press Enter here.", file=sys.stderr)
         self.wait(None if self._keys.listening else _LAST)

@@ -29,7 +29,7 @@ class Show:
         label: what the agent is called.
         run: the same run, measured without a show.
         films: what is to be written.
-        step: whether every decision is told, and waited for where somebody can answer.
+        step: whether every decision is explained, with a pause if there is a keyboard.
         fps: pictures per second, otherwise.
         every: one of how many moves is shown.
         zoom: how many cells around the agent are shown; the whole map when None.

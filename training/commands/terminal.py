@@ -17,7 +17,7 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same res
 
 
 class Alarm(str):
-    """A cell of a table that nobody should overlook."""
+    """A cell of a table that is highlighted."""
 
 
 def print_json(document: Any) -> None:

@@ -122,7 +122,7 @@ def _report(school: "School", ranked: "list[Candidate]", test: "tuple[Course, ..
                 "cross_validation": document(quality),
                 "importances": weights,
                 "learning_curve": curve.tolist(),
-                "candidates": [_told(one) for one in ranked],
+                "candidates": [_described(one) for one in ranked],
                 "files": [str(path) for path in files],
             }
         )
@@ -133,7 +133,7 @@ def _report(school: "School", ranked: "list[Candidate]", test: "tuple[Course, ..
     typer.echo("\n".join(["", *findings.remarks(), *map(str, files)]))
 
 
-def _told(candidate: "Candidate") -> dict[str, Any]:
+def _described(candidate: "Candidate") -> dict[str, Any]:
     score = candidate.score
     ratios = None if score is None else [score.ratio_mean, score.ratio_pooled]
     values = None if ratios is None else [None if part is None else part.value for part in ratios]

@@ -20,9 +20,9 @@ def goal(
     test: Sources = None,
     level: Annotated[int, typer.Option(min=0, max=11, help="How coarse the regions are.")] = 4,
     abstraction: Annotated[str, typer.Option(help="clique or tiles.")] = "clique",
-    depth: Annotated[int, typer.Option(min=1, max=100, help="The fixed depth of those who walk.")] = 8,
+    depth: Annotated[int, typer.Option(min=1, max=100, help="The fixed depth of the agents that walk.")] = 8,
     history: Annotated[int, typer.Option(min=1, max=10_000, help="How many steps back visits count.")] = 20,
-    states: Annotated[int, typer.Option(min=1, help="At most so many states of a walk.")] = 100,
+    states: Annotated[int, typer.Option(min=1, help="The most states of a walk.")] = 100,
     rounds: Annotated[int, typer.Option(min=0, max=100, help="Rounds of labelling its own states.")] = 0,
     min_leaf: Annotated[int, typer.Option(min=1, help="The smallest number of samples in a leaf.")] = 200,
     confidence: Annotated[float, typer.Option(help="J48's pruning confidence.")] = 0.05,
@@ -80,9 +80,9 @@ def _report(policy: "GoalPolicy", quality: "Quality", findings: "Findings", out:
         ("best score reaches a half", quality.sure),
         ("  and is right then", quality.top_if_sure),
     ]
-    told = [["samples", f"{quality.samples:,}"], ["states", f"{quality.states:,}"]]
-    told += [[name, str(value)] for name, value in size.items()]
-    print_table("The policy", ["", ""], [*told, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
+    lines = [["samples", f"{quality.samples:,}"], ["states", f"{quality.states:,}"]]
+    lines += [[name, str(value)] for name, value in size.items()]
+    print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
     for table in findings.tables():
         print_table(table.title, table.columns, table.rows)
     typer.echo("\n".join(["", *findings.remarks(), *map(str, files)]))

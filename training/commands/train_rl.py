@@ -115,10 +115,10 @@ def _report(
     typer.echo("\n".join(["", *remarks, *map(str, files)]))
 
 
-_Told = tuple[dict[str, Any], "list[Table]", list[str], list[Path]]  # a document, tables, remarks, files
+_Report = tuple[dict[str, Any], "list[Table]", list[str], list[Path]]  # a document, tables, remarks, files
 
 
-def _beside_slices(training: "Training", network: "Network", test: "tuple[Course, ...]") -> _Told:
+def _beside_slices(training: "Training", network: "Network", test: "tuple[Course, ...]") -> _Report:
     """Return how fixed numbers of slices, the rule and the network do."""
     from training.rl.course import problems_of
     from training.think import contest, times_table
@@ -129,7 +129,7 @@ def _beside_slices(training: "Training", network: "Network", test: "tuple[Course
     return {"time_ratios": ratios}, [table], [], []
 
 
-def _beside_depths(network: "Network", test: "tuple[Course, ...]", out: Path, workers: "Workers") -> _Told:
+def _beside_depths(network: "Network", test: "tuple[Course, ...]", out: Path, workers: "Workers") -> _Report:
     """Return how fixed depths, rules, the ready-made tree, the oracle and the network do, and their leaderboard."""
     from rt_gym import InputError
     from training.leaderboard import PRICE, leaderboard_table, score

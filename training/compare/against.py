@@ -24,7 +24,7 @@ class Verdict:
         lost: problems solved then and not now; gained: the reverse; void: solved neither then nor now.
         difference: the quality now minus then, over the pairs solved both times; less is better. None where there is
             no such pair, or where problems were lost or gained, which decides alone.
-        expansions_difference: the same of expansions per move.
+        expansions_difference: this difference in expansions per move.
     """
 
     entry: Entry
@@ -40,11 +40,11 @@ class Verdict:
 def judge(then: Sequence[Row], now: Sequence[Row], seed: int = 0) -> list[Verdict]:
     """Return a verdict on every contender of both comparisons.
 
-    Worse is who fails a problem that was solved, or else whose quality or expansions per move rose by more than the
-    interval of the paired difference allows. Better is the reverse, where nothing is worse.
+    A contender is worse if it fails a problem that it solved before, or if its quality or expansions per move rose by
+    more than the interval of the paired difference. It is better if the reverse is true and nothing is worse.
 
     Raises:
-        InputError: if no contender has a problem in common with its former self.
+        InputError: if no contender has a problem in both comparisons.
     """
     former = {_name(sample.entry): sample for sample in collect(then)}
     pairs = [(former[name], sample) for sample in collect(now) if (name := _name(sample.entry)) in former]

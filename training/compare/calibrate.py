@@ -26,11 +26,11 @@ _ROUNDS = 2  # the second is made at the limit that the first one found, as spee
 _SECONDS = 0.2
 _PROBLEMS = 10
 _TICKS = 10_000
-_ROOM = 10_000_000  # moves drawn for ticks
+_ROOM = 10_000_000  # the most moves drawn for ticks
 
 
 class Calibration:
-    """How many expansions each agent makes in so many milliseconds here, on these maps.
+    """How many expansions each agent makes in a given time here, on these maps.
 
     Args:
         courses: the maps and problems to measure on.

@@ -33,7 +33,7 @@ def choose_changes(text: str | None) -> Changes:
 
 
 def changes_for(problem: Problem, changes: Changes, seed: int) -> tuple[Change, ...]:
-    """Return the schedule for a problem: by name it is drawn for it, otherwise it is the same for all."""
+    """Return the schedule for a problem: drawn for it if ``changes`` is a name, else ``changes`` as given."""
     return scripted_changes(problem, changes, seed) if isinstance(changes, str) else changes
 
 

@@ -1,4 +1,4 @@
-"""Who takes part: an agent with its settings and what it may compute for one move.
+"""Contenders: an agent with its settings and what it may compute for one move.
 
 An agent is an id of ``agents.ids()``, or a class of one's own by its dotted name, such as ``my_agents.Greedy``.
 """
@@ -22,7 +22,7 @@ class Allowance:
     """What an agent may compute for one move.
 
     Attributes:
-        text: what tables call it, such as ``"100 expansions"`` or ``"0.5 ms"``.
+        text: its name in tables, such as ``"100 expansions"`` or ``"0.5 ms"``.
         limit: the largest count per move, None without a limit.
         count: what the limit applies to, ``"expansions"`` or ``"scans"``.
         limits: the limit of each agent, for a time that different agents use differently.
@@ -50,7 +50,7 @@ class Contender:
     Attributes:
         agent: an id, or the dotted name of a class.
         settings: the values of all its parameters.
-        entry: the same as tables have it, with the settings that are numbers or not the default.
+        entry: the contender in a table, with the settings that are numbers or not the default.
         precomputes: whether it brings knowledge that was computed before the first move.
     """
 
@@ -78,7 +78,7 @@ def load_agent(agent_id: str) -> Any:
         sys.path.append(os.getcwd())
     try:
         kind = getattr(importlib.import_module(module), name)
-    except Exception as error:  # somebody else's module may fail in any way
+    except Exception as error:  # a user's module may fail in any way
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"agent {agent_id!r} cannot be imported ({reason})") from None
     if not isinstance(kind, type):
@@ -110,8 +110,8 @@ def enlist(agent_id: str, given: dict[str, Any], allowance: Allowance) -> Conten
     if missing:
         raise InputError(f"agent {agent_id} needs a value for {', '.join(missing)}")
     make_agent(agent_id, settings)
-    told = (f"{name}={value}" for name, value in settings.items() if _telling(value, defaults.get(name)))
-    entry = Entry(agent_id, ":".join(told), allowance.text, budget.limit, budget.count)
+    shown = (f"{name}={value}" for name, value in settings.items() if _telling(value, defaults.get(name)))
+    entry = Entry(agent_id, ":".join(shown), allowance.text, budget.limit, budget.count)
     return Contender(agent_id, settings, entry, bool(getattr(kind, "precomputes", False)))
 
 

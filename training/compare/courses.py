@@ -39,9 +39,9 @@ class Course:
     """A map with the problems on it.
 
     Attributes:
-        name: what tables call the map.
+        name: the name of the map in tables.
         grid: the map.
-        tasks: the problems, the same for every contender.
+        tasks: the problems; every contender gets all of them.
         vision, changes: see ``rt_gym.Problem``.
     """
 
@@ -73,11 +73,11 @@ class Draw:
     """Which problems are taken from a map.
 
     Attributes:
-        count: how many problems; from a scenario file at most so many.
+        count: how many problems; from a scenario file at most this many.
         low, high: the range of optimal costs.
         seed: for sampling, for choosing from a scenario file, and for changes by name.
         vision: see ``rt_gym.Problem``.
-        changes: likewise, the same for all problems; or a name of ``rt_gym.changes``, drawn for each of them.
+        changes: one schedule for all problems, see ``rt_gym.Problem``; or a name of ``rt_gym.changes``, drawn for each.
         rules: options of ``rt_gym.Grid``: connectivity, cost and corner.
     """
 

@@ -25,7 +25,7 @@ class Question:
 
     Attributes:
         baseline: the contender that differences are to, written as on the command line.
-        former: rows of an earlier comparison to judge against, and former_name: what tables call it.
+        former: rows of an earlier comparison to judge against, and former_name: its name in tables.
         units, tick_ms: how many units share a tick of how many milliseconds.
     """
 
@@ -43,7 +43,7 @@ class Findings:
     Attributes:
         plan, rows, timings: what was run, and what came of it.
         scores: one per contender.
-        baseline: whom each contender is measured against; empty without a baseline.
+        baseline: the contender that each one is compared with; empty without a baseline.
         precomputing: the ids of agents that bring precomputed knowledge; tables list them apart.
         recommendations: a sentence per budget.
         late: the share of late ticks of each contender, where many units share one.

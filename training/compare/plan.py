@@ -1,4 +1,4 @@
-"""What is compared: contenders, courses, and what binds all runs alike. A value; running it is another matter."""
+"""What is compared: contenders, courses, and what binds all runs alike. A value; ``runs`` runs it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class Plan:
     """Every contender on every problem of every course.
 
     Attributes:
-        contenders: who takes part.
+        contenders: the agents with their settings.
         courses: on which maps and problems.
         trials: how many times each problem is solved, or ``"converge"``.
-        max_moves: the move cap of a trial, the same for all; a run that meets it has failed.
+        max_moves: the move cap of every trial; a run that reaches it has failed.
         seed: for random ties and for agents of one's own.
     """
 
@@ -72,7 +72,7 @@ class Plan:
         )
 
     def place(self, course: Course, number: int) -> Place:
-        """Return a problem as tables have it."""
+        """Return a problem as a row of a table begins."""
         task = course.tasks[number]
         return Place(
             course.name,

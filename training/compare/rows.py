@@ -1,7 +1,7 @@
 """One run, one row: what was run where, and what came of it.
 
 Everything in a ``Row`` depends on the sources and the seed alone. Times are kept apart, in a ``Timing``: the table of
-rows is the same, byte for byte, whoever computes it and however often it was interrupted.
+rows is the same, byte for byte, on any machine and however often it was interrupted.
 """
 
 import csv
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What makes two runs comparable, wherever the map lies and whatever number the problem has."""
+        """A key that is equal for comparable runs, whatever the path of the map and the number of the problem."""
         return self.digest, self.start_x, self.start_y, self.goal_x, self.goal_y, *self[8:]
 
 

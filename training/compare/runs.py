@@ -20,19 +20,19 @@ def run_plan(
     Args:
         plan: what to run.
         folder: where finished jobs are kept and looked for; nothing is kept without one.
-        workers: who runs it; all cores of this machine by default.
-        advance: told how many runs have become available, those that were on disk included.
+        workers: what runs the jobs; all cores of this machine by default.
+        advance: called with how many runs have become available, those that were on disk included.
     """
-    told = advance or (lambda runs: None)
+    report = advance or (lambda runs: None)
     store, jobs = Store(folder), list(plan.jobs())
     found = {job.key: outcomes for job, _ in jobs if (outcomes := store.read(job)) is not None}
-    told(sum(map(len, found.values())))
+    report(sum(map(len, found.values())))
     missing: dict[str, Job] = {job.key: job for job, _ in jobs if job.key not in found}
     with closing((workers or Workers()).run(list(missing.values()), run_job)) as finished:
         for key, outcomes in finished:
             store.keep(key, outcomes)
             found[key] = outcomes
-            told(len(outcomes))
+            report(len(outcomes))
     return _assemble(plan, found)
 
 

@@ -37,7 +37,7 @@ class Score:
         fronts: the Pareto fronts it lies on, of ``"mean"`` and ``"pooled"`` expansions per move.
         difference: its quality minus that of the baseline, problem by problem; None without a baseline, or where one
             of the two has no mean quality.
-        expansions_difference: the same of expansions per move.
+        expansions_difference: this difference in expansions per move.
         ratio_mean, ratio_pooled: how many times its expansions the curve of fixed depths needs for its suboptimality;
             None where there is no curve or a run failed.
         beyond_curve: whether it is better than the whole curve, so that the true ratio is even larger.
@@ -117,14 +117,14 @@ def score_all(rows: Iterable[Row], baseline: Mapping[Entry, Entry] | None = None
 
     Args:
         rows: the runs, every contender on the same problems.
-        baseline: whom each contender is measured against, see ``choose_baseline``.
+        baseline: the contender that each one is compared with, see ``choose_baseline``.
         seed: for the resamplings.
     """
     return score_arena(Arena(rows, seed), baseline)
 
 
 def score_arena(arena: Arena, baseline: Mapping[Entry, Entry] | None = None) -> list[Score]:
-    """Return the same for contenders that are gathered already."""
+    """Return the score of every contender of an arena, in its order; ``baseline`` as in ``score_all``."""
     fronts = {name: _front(arena, work) for name, work in (("mean", arena.mean), ("pooled", arena.pooled))}
     curve = fixed_curve(list(arena.samples.values()))
     return [_score(arena, entry, fronts, (baseline or {}).get(entry), curve) for entry in arena.samples]
@@ -147,7 +147,7 @@ def fixed_curve(samples: Sequence[Sample]) -> list[Entry]:
 
 
 def cut_curve_runs(scores: Sequence[Score]) -> int:
-    """Return how many runs of the fixed-depth curve failed; with one or more, nobody has a ratio."""
+    """Return how many runs of the fixed-depth curve failed; with one or more, there are no ratios."""
     return sum(score.failed for score in scores if _is_plain(score.entry) and not score.disqualified)
 
 

@@ -1,4 +1,4 @@
-"""Who runs the jobs: processes of this machine, or a Dask cluster, both through joblib."""
+"""What runs the jobs: processes of this machine, or a Dask cluster, both through joblib."""
 
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence

@@ -1,7 +1,7 @@
 """The experiments of the papers, by the name of their figure or table.
 
-An experiment is a module with an ``EXPERIMENT`` of frozen settings and claims, and a row of the table below. Whoever
-adds an agent adds its row to ``entrants`` and what the paper says of it to the claims.
+An experiment is a module with an ``EXPERIMENT`` of frozen settings and claims, and a row of the table below. A new
+agent gets a row in ``entrants``, and what the paper says of it becomes a claim.
 """
 
 import importlib

@@ -1,7 +1,7 @@
 """DC-ACCURACY: how well J48 predicts the depth label, and what of the paper's 72 % to 44 % follows from what.
 
 The bars are wide bands around the paper's two figures. Every row of the tables differs from the first reading in one
-thing: the learner, the folds, what a label is, who walks, or which log is read.
+thing: the learner, the folds, what a label is, which agent walks, or which log is read.
 """
 
 from typing import Any

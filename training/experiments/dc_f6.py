@@ -27,7 +27,7 @@ CHANGES: tuple[str, ...] = ("Before the first run of this size, what comes out a
 
 
 def label(mode: str, level: int, cap: int = CAP) -> str:
-    """Return what tables call D LRTA*."""
+    """Return the name of D LRTA* in tables."""
     return f"pdb-lrta level={level} cap={cap} mode={mode} patience={VISITS}"
 
 

@@ -18,7 +18,7 @@ import agents
 from agents.dstar_lite import DStarLite
 from rt_gym import Problem, World
 from rt_gym.cost import INF
-from rt_gym.search.astar import SHUT, begin_astar, make_buckets, resume_astar
+from rt_gym.search.astar import CLOSED, begin_astar, make_buckets, resume_astar
 from rt_gym.search.distance import fill_distances
 from rt_gym.trip import make_trip
 from training.compare import Allowance
@@ -121,7 +121,7 @@ class Watch:
         begin_astar(self.world.terrain, self._buckets, view.goal_cell, view.cell(view.position))
         resume_astar(self.world.terrain, self._trip, self._buckets, view.cell(view.position), INF)
         size = int(space.state[0].slots)
-        return set(space.cell[:size][space.role[:size] == SHUT].tolist())
+        return set(space.cell[:size][space.role[:size] == CLOSED].tolist())
 
     def _path(self) -> list[int]:
         """Return the cells of the path that the agent has planned, as its own values tell; its own cell is left out."""
@@ -147,7 +147,7 @@ def _overlaps(expanded: set[int], changed: set[int], astar: set[int]) -> Searche
 
 @cache
 def watched(problems: int) -> tuple[Searches, ...]:
-    """Return what is seen of the first so many problems."""
+    """Return what is seen of the first ``problems`` problems."""
     courses = islice(PART.courses("full", None, SEED), problems)
     return tuple(sum(Watch(course.problem(course.tasks[0])).searches(), Searches()) for course in courses)
 

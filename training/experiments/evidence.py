@@ -47,7 +47,7 @@ class Evidence:
         Args:
             label: the contender, such as ``"lrta depth=4"``.
             name: what of a ``Row``, its ``Result``, its ``Place`` or its ``Timing``.
-            budget: the contender's budget as tables call it.
+            budget: the name of the contender's budget in tables.
         """
         runs = self._runs[label, budget]
         return np.array([_number(row, timing, name) if row.solved else np.inf for row, timing in runs])
@@ -97,7 +97,7 @@ def trend(columns: Iterable[Floats]) -> Estimate | None:
 
 
 def spearman(*means: Floats) -> Floats:
-    """Return the same for every resampling of the means."""
+    """Return this correlation for every resampling of the means."""
     ranks = rankdata(np.stack(means, axis=1), axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
     order = np.arange(len(means)) - (len(means) - 1) / 2

@@ -22,15 +22,15 @@ PAPER = Recipe(labels="class", features="paper")
 
 @dataclass(frozen=True)
 class Exam:
-    """A log and how it is read, cross-validated; the policy that it teaches takes part in the runs.
+    """A log and how it is labelled, for cross-validation; the policy learned from it takes part in the runs.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
         d_max: the largest depth.
         recipe: how it is learned.
         history: how many steps back the features reach.
         rule: how the log is labelled, a key of ``RULES``.
-        walk: who walks while states are logged, the ``"oracle"`` or LRTA* with the ``"deepest"`` lookahead.
+        walk: the agent that walks while states are logged, the ``"oracle"`` or LRTA* with the ``"deepest"`` lookahead.
         log: the largest depth of that walk where it is not ``d_max``: its states are labelled as if it were.
         by_problem: whether folds keep the states of a problem together.
     """
@@ -53,7 +53,7 @@ class Exam:
 
 
 def always(depth: int, history: int) -> Policy:
-    """Return the policy that always says the same depth."""
+    """Return the policy that always chooses this depth."""
     root, leaf = np.zeros(1, np.int32), np.full(1, LEAF, np.int32)
     tree = Forest(root, leaf, np.zeros(1), leaf, leaf, np.ones((1, 1)))
     return Policy("depth", FEATURES, history, depth, (depth,), 0.5, tree)
@@ -61,7 +61,7 @@ def always(depth: int, history: int) -> Policy:
 
 @dataclass(frozen=True)
 class Sitting:
-    """An exam with its samples, as it travels to a worker."""
+    """An exam with its samples, as a job for a worker."""
 
     exam: Exam
     samples: Samples

@@ -70,7 +70,7 @@ class Part:
 
     Attributes:
         grounds: the maps.
-        problems: how many problems per ground at each size; a larger size begins with the problems of the smaller one.
+        problems: how many problems per entry of ``grounds`` at each size; a larger size begins with the smaller one's.
         entrants: agents as on the command line, sweeps and all, each with what it may compute for one move.
         optimal: the range of the problems' optimal costs.
         name: what tables and notes call it, where an experiment has several.
@@ -147,7 +147,7 @@ class Experiment:
         parts: what is run.
         seed: which problems.
         claims: what the paper says, set against the ``Evidence`` of every part.
-        tables: the numbers behind the claims, from the same.
+        tables: the numbers behind the claims, from the same evidence.
         notes: readings of the paper, and what differs from it here.
         changes: what was changed after the first full run.
     """

@@ -31,7 +31,7 @@ class Ground:
         return self.file
 
     def count(self, problems: int) -> int:
-        """Return how many maps so many problems take."""
+        """Return how many maps this many problems need."""
         return 1
 
     def deal(self, problems: int, number: int, maps: Path | None) -> Iterator[tuple[Grid, int]]:
@@ -84,7 +84,7 @@ class Generated:
         return {key: value for key, value in self.parameters.items() if key not in ("size", "width", "height")}
 
     def count(self, problems: int) -> int:
-        """Return how many maps so many problems take."""
+        """Return how many maps this many problems need."""
         return problems
 
     def deal(self, problems: int, number: int, maps: Path | None) -> Iterator[tuple[Grid, int]]:

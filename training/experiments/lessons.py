@@ -24,7 +24,7 @@ class Lesson:
     """A policy of trees to be trained.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
         d_max: the largest depth.
         recipe: how it is learned; a price is chosen on the validation maps where its labels are costs.
         dagger: rounds of labelling its own states.
@@ -49,10 +49,10 @@ class Upbringing:
     """A network to be evolved.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
         d_max: the largest depth.
         evolution: the settings.
-        dagger: none, as no states are labelled.
+        dagger: always 0, as no states are labelled.
         history: how many steps back the features reach.
     """
 
@@ -75,9 +75,9 @@ class Reinforcement:
     """A network to be trained by reinforcement.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
         training: the settings.
-        dagger: none, as no states are labelled.
+        dagger: always 0, as no states are labelled.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Reinforcement:
 
 
 class Taught(NamedTuple):
-    """What came of a lesson or an exam: who takes part, and what it knows, if that was asked."""
+    """The result of a lesson or an exam: the contender, and its cross-validation, if there was one."""
 
     name: str
     contender: Contender
@@ -112,9 +112,9 @@ class Taught(NamedTuple):
 
 
 def room(folder: Path, *schools: tuple[Course, ...]) -> Path:
-    """Return a folder that only the same maps with the same problems share."""
-    told = repr([(course.digest, course.tasks) for courses in schools for course in courses])
-    return folder / sha256(told.encode()).hexdigest()[:12]
+    """Return the folder for these maps with these problems; others get another folder."""
+    content = repr([(course.digest, course.tasks) for courses in schools for course in courses])
+    return folder / sha256(content.encode()).hexdigest()[:12]
 
 
 def teach(
@@ -133,11 +133,11 @@ def teach(
 
 
 def enrol(name: str, policy: Policy, folder: Path) -> Contender:
-    """Return the contender that follows a policy, which is written to a folder; tables call it by its name."""
+    """Return the contender that follows a policy, which is written to a folder; ``name`` is its name in tables."""
     (contender,) = contend([policy], folder)
     return called(name, contender)
 
 
 def called(name: str, contender: Contender) -> Contender:
-    """Return a contender whose policy tables call by its name."""
+    """Return a contender that has this name in tables."""
     return replace(contender, entry=contender.entry._replace(setting=f"policy={name}"))

@@ -113,7 +113,7 @@ class Statement(NamedTuple):
     high: float = inf
 
     def on(self, name: str, evidence: Evidence) -> Claim:
-        """Return the same as a claim about a benchmark."""
+        """Return this statement as a claim about a benchmark."""
         return Claim(f"{name}: {self.text}", self.paper, self._estimate(evidence), self.low, self.high)
 
     def _estimate(self, evidence: Evidence) -> Estimate | None:

@@ -23,8 +23,10 @@ CHANGES: tuple[str, ...] = ()
 
 
 def _label(lookahead: str, control: str) -> str:
-    told = [f"{name}={value}" for name, value in (("lookahead", lookahead), ("control", control)) if value != "dynamic"]
-    return " ".join([f"lrta-ls-kd k={K} d={D}", *told])
+    parts = [
+        f"{name}={value}" for name, value in (("lookahead", lookahead), ("control", control)) if value != "dynamic"
+    ]
+    return " ".join([f"lrta-ls-kd k={K} d={D}", *parts])
 
 
 BOTH = _label("dynamic", "dynamic")

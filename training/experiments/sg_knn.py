@@ -18,7 +18,7 @@ SIZES = (10_000, 1000)
 
 
 def knn(records: int) -> str:
-    """Return what tables call kNN LRTA* with so many records."""
+    """Return the name of kNN LRTA* with this many records in tables."""
     return f"knn-lrta records={records} neighbours=10 cutoff=250"
 
 

@@ -49,12 +49,12 @@ def slice_of(R: int) -> int:
 
 
 def early(R: int, *options: str) -> str:
-    """Return what tables call TBA* with so many units."""
+    """Return the name of TBA* with R units in tables."""
     return " ".join([f"tba R={R} r=0.9 c=10", *options])
 
 
 def late(R: int) -> str:
-    """Return what tables call late-acting A* with so many units."""
+    """Return the name of late-acting A* with R units in tables."""
     return f"late-astar R={R} r=0.9"
 
 

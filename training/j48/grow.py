@@ -84,6 +84,6 @@ def _largest_up_to(column: NDArray[np.float64], limit: float) -> float:
 
 @kernel
 def count_classes(label, rows, weight, out):
-    """Add up the weights of the rows of every class."""
+    """Add the weights of ``rows``, int32[n], to ``out``, float64[classes]; ``label`` is that of the training set."""
     for i in range(rows.size):
         out[label[rows[i]]] += weight[i]

@@ -56,7 +56,7 @@ class _Pruner:
         self._limits = confidence_limits(confidence_factor)
         self._below = np.empty(tree.feature.size)  # expected errors of the leaves below a node
         self._trial = make_trial(tree)
-        self._room = _room(table.label.size)
+        self._buffer = _buffer(table.label.size)
 
     def run(self) -> None:
         tree = self._tree
@@ -105,15 +105,15 @@ class _Pruner:
         """Return the expected errors of the heavier branch if it had all rows of its parent, and the branch's size."""
         tree, branch = self._tree, heavier_branch(self._tree, node)
         while True:
-            self._room.rows[: group.rows.size] = group.rows
-            self._room.weight[: group.rows.size] = group.weight
-            visited = send_down(tree, self._table, branch, self._room, group.rows.size, self._trial)
+            self._buffer.rows[: group.rows.size] = group.rows
+            self._buffer.weight[: group.rows.size] = group.weight
+            visited = send_down(tree, self._table, branch, self._buffer, group.rows.size, self._trial)
             if visited != NONE:
                 return errors_of_leaves(tree, self._trial, visited, *self._limits), visited
-            self._room = _room(2 * self._room.rows.size)
+            self._buffer = _buffer(2 * self._buffer.rows.size)
 
 
-def _room(size: int) -> Group:
+def _buffer(size: int) -> Group:
     return Group(np.empty(size, np.int32), np.empty(size))
 
 

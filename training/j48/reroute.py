@@ -34,7 +34,7 @@ class Trial(NamedTuple):
 
 
 def make_trial(tree: Tree) -> Trial:
-    """Return room for trials with any subtree of a tree."""
+    """Return the buffers for trials with any subtree of a tree."""
     nodes = tree.feature.size
     return Trial(
         counts=np.empty_like(tree.counts),
@@ -69,15 +69,15 @@ def arrange(column, threshold, group, begin, end):
 
 
 @kernel
-def send_down(tree, table, top, room, size, trial):
-    """Send the first ``size`` rows of ``room`` down a subtree and note in ``trial`` what that makes of it.
+def send_down(tree, table, top, buffer, size, trial):
+    """Send the first ``size`` rows of ``buffer`` down a subtree and note in ``trial`` what that makes of it.
 
-    A row that goes both ways is copied to the end of the room.
+    A row that goes both ways is copied to the end of ``buffer``.
 
     Returns:
-        How many nodes were visited, or NONE if there is not enough room.
+        How many nodes were visited, or NONE if the buffer is too short.
     """
-    rows, weight, stack = room.rows, room.weight, trial.stack
+    rows, weight, stack = buffer.rows, buffer.weight, trial.stack
     stack[0, 0], stack[0, 1], stack[0, 2] = top, 0, size
     waiting, visited = 1, 0
     while waiting > 0:
@@ -92,7 +92,7 @@ def send_down(tree, table, top, room, size, trial):
             for i in range(begin, end):
                 trial.counts[node, table.label[rows[i]]] += weight[i]
             continue
-        rights, unknown = arrange(table.values[feature], tree.threshold[node], room, begin, end)
+        rights, unknown = arrange(table.values[feature], tree.threshold[node], buffer, begin, end)
         middle = begin + rights + unknown
         if end + unknown > rows.size:
             return NONE

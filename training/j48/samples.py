@@ -54,7 +54,7 @@ def divided(
 ) -> tuple[Sample, Sample, float]:
     """Return the rows that go left, those that go right, and the share of the known weight that goes left.
 
-    ``side`` is room for a byte per row of the training set.
+    ``side`` is a buffer, a byte per row of the training set.
     """
     lefts, rights, share = choose_sides(column, sample.order[0], sample.weight, threshold, side)
     features = len(sample.order)

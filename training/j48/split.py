@@ -19,12 +19,12 @@ LARGEST_MINIMUM = 25.0  # of the weight of a branch, in large nodes
 
 
 class Scratch(NamedTuple):
-    """Room for the search of one split.
+    """Buffers for the search of one split.
 
     Attributes:
         weight: float64[rows of the training set], the weights of the node's rows.
         below: float64[classes], the class weights left of the candidate.
-        seen: float64[classes], the same when ``term`` was computed.
+        seen: float64[classes], what ``below`` was when ``term`` was computed.
         known: float64[classes], the class weights of the rows with a value.
         term: float64[classes], ``f`` of the class on the left plus ``f`` of the class on the right.
         gain: float64[features], 0 where a feature has no threshold.
@@ -43,7 +43,7 @@ class Scratch(NamedTuple):
 
 
 def make_scratch(table: Table) -> Scratch:
-    """Return room for the splits of a training set."""
+    """Return the buffers for the splits of a training set."""
     features, rows = table.values.shape
     return Scratch(np.empty(rows), *np.empty((4, table.classes)), *np.empty((3, features)))
 

@@ -90,7 +90,7 @@ def add_probabilities(tree, leaves, values, node, weight, out):
     """Add the class probabilities of every row of ``values`` to ``out``, float64[rows, classes].
 
     Where the tested value is missing a row goes both ways, in parts. ``leaves`` has the probabilities of every node;
-    ``node`` and ``weight`` are room for the branches that wait, an entry per node.
+    ``node`` and ``weight`` are buffers for the branches that wait, an entry per node.
     """
     for i in range(values.shape[0]):
         node[0], weight[0] = 0, 1.0
@@ -115,6 +115,6 @@ def add_probabilities(tree, leaves, values, node, weight, out):
 
 @kernel
 def fill_classes(probability, out):
-    """Write the index of the most probable class of every row, of near equals the first."""
+    """Write the most probable class of every row of ``probability``, float64[n, classes]; of near equals the first."""
     for i in range(out.size):
         out[i] = first_maximum(probability[i])

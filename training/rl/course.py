@@ -1,4 +1,4 @@
-"""What is trained, on what: the settings of a training, and its problems, so chosen that no difficulty is drowned."""
+"""What is trained, and on what: settings, and problems weighted so that hard and easy ones count alike."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")
 ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen", "RTThink-v0": "think"}  # what a policy decides there
 TEACHERS = ("none", "oracle", "tree", "rule")
 USUAL = (32,)  # hidden layers
-SMALL = (2,)  # the same for evolution, which has to guess every weight
+SMALL = (2,)  # hidden layers for evolution, which has to guess every weight
 
 _CLASSES = 4  # of difficulty
 _DEAREST = 1e9  # that environments take
@@ -30,7 +30,7 @@ class Training:
     Attributes:
         env: where: RTDepth-v0, RTDeepen-v0 or RTThink-v0.
         algo: ``"ppo"``, ``"a2c"``, ``"dqn"``, or ``"maskable-ppo"`` where sb3-contrib is installed; ``"cma"`` evolves
-            networks by whole episodes (``training.evolve``) and heeds neither price nor teacher.
+            networks by whole episodes (``training.evolve``) and ignores price and teacher.
         steps: of all episodes together, except for cma.
         generations: how many at most, for cma.
         price: straight steps that an expansion is worth in the reward; in RTThink-v0 time is all that counts.
@@ -41,7 +41,7 @@ class Training:
         max_moves: where an episode is cut, so that a few hopeless ones do not fill the batch.
         gamma: the discount; a decision pays off hundreds of moves later, so hardly any.
         rate: the learning rate; a large one forgets what was imitated.
-        teacher: whom the network imitates first: nobody, the oracle's labels, the ready-made tree, or the hand rule.
+        teacher: what the network imitates first: nothing, the oracle's labels, the ready-made tree, or the hand rule.
         every: steps between two looks at the validation maps, each of which leaves a checkpoint.
         patience: looks without a better network before the training ends.
         seed: of everything.
@@ -109,7 +109,7 @@ class Training:
 
     @property
     def thinking(self) -> dict[str, Any]:
-        """What of RTThink-v0 is the same in training and when a policy is judged."""
+        """The settings of RTThink-v0 that training and judging share."""
         return {"slice": self.slice, "vision": self.vision, "history": self.history}
 
 

@@ -1,4 +1,4 @@
-"""``--algo cma``: the same maps and the same result as a training by reinforcement, but ``training.evolve`` does it."""
+"""``--algo cma``: takes and returns what a training by reinforcement does, but evolves networks."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from agents.policies.networks import Network
 from rt_gym.archive import load_archive
 from training.collect import Logging
 from training.compare import Course, Workers
-from training.depth import School, Told
+from training.depth import OnProgress, School
 from training.evolve import KIND, LAYOUT, VERSION, Evolution, evolve
 from training.rl.course import Training
 from training.rl.judges import RatioJudge
@@ -34,12 +34,12 @@ def evolve_network(
     validation: tuple[Course, ...],
     folder: Path,
     workers: Workers,
-    told: Told,
+    on_progress: OnProgress,
 ) -> tuple[Network, Progress]:
     """Evolve a network, and return it with its looks at the validation maps, one for every check."""
     settings, logging = settings_of(training), Logging(training.d_max, training.history)
     folder.mkdir(parents=True, exist_ok=True)
-    network = evolve(School(courses, validation, logging, 0, workers, folder), settings, told)
+    network = evolve(School(courses, validation, logging, 0, workers, folder), settings, on_progress)
     file = folder / f"evolution-{settings.decide}-{settings.seed}.npz"
     ratios = np.exp(load_archive(file, KIND, VERSION, LAYOUT)[1]["merits"])
     looks = [[settings.check * number, None, *map(float, pair)] for number, pair in enumerate(ratios, start=1)]

@@ -1,4 +1,7 @@
-"""Who says what a network is worth on the validation maps: of a lookahead beside fixed depths, else beside slices."""
+"""Judges rate a network on the validation maps.
+
+A network that controls a lookahead is compared with fixed depths, one that thinks or acts with fixed numbers of slices.
+"""
 
 from math import inf, log
 from pathlib import Path
@@ -29,7 +32,7 @@ class Finding(NamedTuple):
 
 
 class Judge(Protocol):
-    """Whoever judges networks."""
+    """What rates networks."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -37,11 +40,11 @@ class Judge(Protocol):
         ...
 
     def level(self) -> float:
-        """Return the figure of the best rival that does not decide anything."""
+        """Return the figure of the best rival with a fixed depth or number of slices."""
         ...
 
     def judge(self, network: Network) -> Finding:
-        """Return what a network is worth."""
+        """Return the merit and the figures of a network."""
         ...
 
 
@@ -96,6 +99,6 @@ class TimeJudge:
         return min(time.ratio for time in times.values())
 
     def judge(self, network: Network) -> Finding:
-        """Return the ratio; the merit is the less time, the better."""
+        """Return the ratio of times; less time has more merit."""
         times = evaluate(network.choose, self.problems, **self.settings)
         return Finding(-times.ratio, [times.ratio]) if times.solved.all() else Finding(-inf, [None])

@@ -1,7 +1,7 @@
 """The learners of Stable-Baselines3: how they are made, kept on disk, and turned into networks for our agents.
 
 A checkpoint holds tensors and numbers only and is read as such. The ``.zip`` files of Stable-Baselines3 hold pickles,
-which can run code; one is read only by ``import_zip``, and only for whoever says that it can be trusted.
+which can run code; one is read only by ``import_zip``, and only if the caller says that it can be trusted.
 """
 
 import io
@@ -139,7 +139,7 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
     """Return the network in a ``.zip`` that Stable-Baselines3 has written (PPO, A2C, DQN or MaskablePPO).
 
     Raises:
-        InputError: unless ``trusted``, because reading such a file can run code that somebody has put into it; or if it
+        InputError: unless ``trusted``, because reading such a file can run code that is hidden in it; or if it
             holds no network for this purpose.
     """
     if not trusted:

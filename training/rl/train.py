@@ -1,4 +1,4 @@
-"""The training itself: imitate, learn, look at the validation maps now and then, keep the best, stop in time."""
+"""The training itself: imitate, learn, validate at intervals, keep the best network, stop early."""
 
 import json
 from dataclasses import asdict
@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.policies.networks import Network, load_network
 from training.compare import Course, Workers
-from training.depth import Told
+from training.depth import OnProgress
 from training.rl.course import Training, balanced
 from training.rl.evolution import evolve_network
 from training.rl.imitation import clone, examples
@@ -34,7 +34,7 @@ def train(
     validation: tuple[Course, ...],
     folder: Path,
     workers: Workers | None = None,
-    told: Told = lambda amount, text: None,
+    on_progress: OnProgress = lambda amount, text: None,
     tensorboard: Path | None = None,
 ) -> tuple[Network, Progress]:
     """Train a network and return the one that was best on the validation maps.
@@ -47,9 +47,9 @@ def train(
     """
     check_installed(training, tensorboard)
     if training.algo == "cma":
-        return evolve_network(training, courses, validation, folder, workers or Workers(), told)
+        return evolve_network(training, courses, validation, folder, workers or Workers(), on_progress)
     torch, _ = libraries()
-    school = _School(training, courses, validation, folder, workers or Workers(), told)
+    school = _School(training, courses, validation, folder, workers or Workers(), on_progress)
     env = make_env(training, balanced(courses))
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # networks this small are slower on more
@@ -76,9 +76,9 @@ class _School:
         validation: tuple[Course, ...],
         folder: Path,
         workers: Workers,
-        told: Told,
+        on_progress: OnProgress,
     ) -> None:
-        self.training, self.courses, self.workers, self.told = training, courses, workers, told
+        self.training, self.courses, self.workers, self.on_progress = training, courses, workers, on_progress
         self.judge = judge_for(training, validation, folder, workers)
         parts = [asdict(training), *([course.digest, course.tasks] for course in (*courses, *validation))]
         key = sha256(json.dumps(parts, default=repr).encode()).hexdigest()[:16]
@@ -93,11 +93,11 @@ class _School:
         if self.checkpoint.exists() and self.best.exists():
             self.progress = Progress(**load_checkpoint(self.checkpoint, model))
             self.seen = model.num_timesteps
-            self.told(self.seen, "going on")
+            self.on_progress(self.seen, "going on")
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         if training.teacher != "none":
-            self.told(0, f"imitating the {training.teacher}")
+            self.on_progress(0, f"imitating the {training.teacher}")
             clone(model, examples(training, self.courses, self.workers), training.seed)
         self.progress = Progress(self.judge.names, self.judge.level())
         self.look(model)
@@ -120,7 +120,7 @@ class _School:
             progress.idle += 1
         progress.looks.append([model.num_timesteps, _mean_return(model), *found.figures])
         save_checkpoint(self.checkpoint, model, asdict(progress))
-        self.told(model.num_timesteps - self.seen, f"{found.text} on the validation maps")
+        self.on_progress(model.num_timesteps - self.seen, f"{found.text} on the validation maps")
         self.seen = model.num_timesteps
 
 
@@ -134,7 +134,7 @@ def _callback(school: _School) -> Any:
     from stable_baselines3.common.callbacks import BaseCallback
 
     class Looker(BaseCallback):
-        """Looks every so many steps; until then the actor may have to wait for its critic."""
+        """Validates every ``every`` steps; at first the actor may be frozen until its critic has learned."""
 
         def _on_training_start(self) -> None:
             self._wait(school.training.teacher != "none")

@@ -3,10 +3,10 @@
 The episodes share known maps. Each has its own table of learned values, which is small while it is fresh. A lookahead
 that ends with the step belongs to the thread. Where the search goes on layer by layer, every episode keeps its states,
 and the thread has only what is as large as a map, ``Space.seat``, and the list of slots: when an episode goes on, its
-states are seated there again.
+states get their slots there again.
 
 Thousands of episodes that stand anywhere find little of what they need in the cache, and a search that follows its
-frontier waits for one line after the other. So what the next episode's search will read is asked for beforehand.
+frontier waits for one cache line after the other. So what the next episode's search will read is prefetched.
 """
 
 from typing import NamedTuple
@@ -67,7 +67,7 @@ class DepthBatch(NamedTuple):
     mode: int
 
 
-class StepInfo(NamedTuple):
+class DepthStepInfo(NamedTuple):
     """What a step tells beside its results, one entry per episode."""
 
     flags: NDArray[np.int64]
@@ -76,13 +76,13 @@ class StepInfo(NamedTuple):
     scans: NDArray[np.int64]
 
 
-def make_step_info(count: int) -> StepInfo:
+def make_step_info(count: int) -> DepthStepInfo:
     """Return fresh arrays for ``count`` episodes."""
-    return StepInfo(*(np.empty(count, np.int64) for _ in StepInfo._fields))
+    return DepthStepInfo(*(np.empty(count, np.int64) for _ in DepthStepInfo._fields))
 
 
 def make_depth_episodes(count: int, control: Control | Deepening) -> DepthEpisodes:
-    """Return room for ``count`` episodes, whose own parts of the control are given."""
+    """Return the state of ``count`` episodes, whose own parts of the control are given."""
     return DepthEpisodes(
         problem=np.zeros(count, np.int64),
         random=np.zeros(count, np.uint64),
@@ -93,7 +93,7 @@ def make_depth_episodes(count: int, control: Control | Deepening) -> DepthEpisod
 
 
 @kernel(inline=True)
-def seat_again(space):
+def restore_slots(space):
     """Go on with a search after others have used ``space.seat``."""
     state = space.state[0]
     slots, closed, best = state.slots, state.closed, state.best
@@ -105,7 +105,7 @@ def seat_again(space):
 
 @kernel
 def prefetch_ball(mask, seat, learned, stride, s, entry, depth):
-    """Ask for what a lookahead from ``s`` will read: the moves, the seats and the values of its cells.
+    """Prefetch what a lookahead from ``s`` will read: the moves, the slots and the values of its cells.
 
     ``entry`` is that of ``s`` in the table of values; those of other cells are as far from it as the cells are.
     """
@@ -124,7 +124,7 @@ def prefetch_ball(mask, seat, learned, stride, s, entry, depth):
 
 @kernel(inline=True)
 def ask_for(batch, i, action):
-    """Have what the search of episode ``i`` will read fetched while another episode is at work."""
+    """Prefetch what the search of episode ``i`` will read, while another episode is stepped."""
     episodes, problems = batch.episodes, batch.problems
     p, control = episodes.problem[i], merge(row(episodes.control, i), batch.thread)
     terrain, s = map_of(batch.maps, problems.map[p]), episodes.trip.state[i, 0].at
@@ -170,7 +170,7 @@ def start_decisions(batch, tables, i, out):
 
 @kernel
 def start_all_decisions(handle, chosen, out):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    """Begin new episodes where ``chosen``, bool[n], is true; write all observations into ``out``, float32[n, size]."""
     batch, tables = handle.batch, handle.tables
     for i in range(chosen.size):
         if chosen[i]:
@@ -181,7 +181,7 @@ def start_all_decisions(handle, chosen, out):
 
 @kernel
 def step_decisions(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
     batch, tables, out = handle.batch, handle.tables, results.observation
     episodes, problems = batch.episodes, batch.problems
     for i in range(begin, end):
@@ -223,7 +223,7 @@ def start_layers(batch, i, out):
 
 @kernel
 def start_all_layers(handle, chosen, out):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    """Begin new episodes where ``chosen``, bool[n], is true; write all observations into ``out``, float32[n, size]."""
     batch = handle.batch
     for i in range(chosen.size):
         if chosen[i]:
@@ -234,7 +234,7 @@ def start_all_layers(handle, chosen, out):
 
 @kernel
 def step_layers(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
     batch, out = handle.batch, results.observation
     episodes, problems = batch.episodes, batch.problems
     for i in range(begin, end):
@@ -245,7 +245,7 @@ def step_layers(handle, actions, results, info, begin, end):
             p, deepening = episodes.problem[i], deepening_of(batch, i)
             space = deepening.control.space
             if actions[i] == DEEPEN:
-                seat_again(space)
+                restore_slots(space)
             reward, flags, depth, expansions, scans = step_layer(
                 batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), deepening, batch.terms,
                 problems.goal[p], actions[i], problems.unit[p], out[i],

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rt_gym.envs.depth.episode import Control, begin_control, look_around, make_control, move_on, report, write_inputs
+from rt_gym.envs.depth.episode import Control, begin_control, make_control, move_on, report, update_inputs, write_inputs
 from rt_gym.envs.step import gained
 from rt_gym.features.decision import note_decision, squash, write_layers
 from rt_gym.jit import kernel
 from rt_gym.meter import spent
-from rt_gym.search.deepening import CLIMBED, Ladder, begin_climb, climb, commit, make_ladder
+from rt_gym.search.deepening import (
+    LAYER_ADDED,
+    DepthResults,
+    add_layer,
+    begin_layered,
+    learn_and_move,
+    make_depth_results,
+)
 from rt_gym.search.space import Space
 from rt_gym.search.values import value_at
 from rt_gym.trip import CUT, adopt
@@ -28,12 +35,12 @@ class Deepening(NamedTuple):
     """What an episode knows beside its map, and what the layers of its lookahead decide."""
 
     control: Control
-    ladder: Ladder
+    by_depth: DepthResults
 
 
 def make_deepening(settings: "DepthSettings", space: Space, rows: tuple[int, ...] = ()) -> Deepening:
-    """Return room for one episode, or for ``rows`` of them, that searches in ``space``."""
-    return Deepening(make_control(settings, space, rows), make_ladder(settings.d_max, rows))
+    """Return the memory of one episode, or of ``rows`` of them, that searches in ``space``."""
+    return Deepening(make_control(settings, space, rows), make_depth_results(settings.d_max, rows))
 
 
 @kernel(inline=True)
@@ -54,20 +61,20 @@ def step_layer(truth, terrain, trip, deepening, terms, t, action, unit, out):
     Returns:
         What ``step_decision`` returns; the depth is that of the layers.
     """
-    state, control, ladder = trip.state[0], deepening.control, deepening.ladder
+    state, control, by_depth = trip.state[0], deepening.control, deepening.by_depth
     s, depth = state.at, np.int64(0)
     free = state.verdict == 0 and s != t
-    deepens = free and action == DEEPEN and ladder.state[0].depth < terms.d_max
+    deepens = free and action == DEEPEN and by_depth.state[0].depth < terms.d_max
     if deepens:
         open_layer(terrain, trip, deepening, t)
-        depth = ladder.state[0].depth
+        depth = by_depth.state[0].depth
     elif free:
         depth = act(terrain, trip, deepening, s, t)
     if deepens and state.verdict == 0:
         reward, flags = gained(terrain, terms.rules, s, s, t), np.int64(0)
     else:
         reward, flags = move_on(truth, terrain, trip, control, terms, t)
-        look_around(terrain, trip, control, None, terms, t)
+        update_inputs(terrain, trip, control, None, terms, t)
         open_first_layer(terrain, trip, deepening, t)
     write_layered(deepening, out)
     cost, expansions, scans = report(trip, control, terms)
@@ -77,10 +84,10 @@ def step_layer(truth, terrain, trip, deepening, terms, t, action, unit, out):
 @kernel(inline=True)
 def act(terrain, trip, deepening, s, t):
     """Plan the move that the open layers decide; return their number."""
-    control, ladder = deepening.control, deepening.ladder
-    depth = ladder.state[0].depth
-    adopt(trip, commit(terrain, trip, ladder, control.learned, s, t))
-    note_decision(control.situation, depth, ladder.work[depth], ladder.value[depth] - ladder.value[0])
+    control, by_depth = deepening.control, deepening.by_depth
+    depth = by_depth.state[0].depth
+    adopt(trip, learn_and_move(terrain, trip, by_depth, control.learned, s, t))
+    note_decision(control.situation, depth, by_depth.work[depth], by_depth.value[depth] - by_depth.value[0])
     return depth
 
 
@@ -88,10 +95,10 @@ def act(terrain, trip, deepening, s, t):
 def open_layer(terrain, trip, deepening, t):
     """Search one layer deeper; where there is none, or no budget for it, the trip has a verdict afterwards."""
     control, meter = deepening.control, trip.meter[0]
-    result = climb(terrain, trip, control.space, deepening.ladder, control.learned, t)
-    if result == CLIMBED and spent(meter) > meter.limit:
+    result = add_layer(terrain, trip, control.space, deepening.by_depth, control.learned, t)
+    if result == LAYER_ADDED and spent(meter) > meter.limit:
         result = np.int64(CUT)
-    if result != CLIMBED:
+    if result != LAYER_ADDED:
         adopt(trip, result)
 
 
@@ -99,7 +106,7 @@ def open_layer(terrain, trip, deepening, t):
 def open_first_layer(terrain, trip, deepening, t):
     """Begin a lookahead from where the agent stands."""
     s, control = trip.state[0].at, deepening.control
-    begin_climb(control.space, deepening.ladder, s, value_at(control.learned, terrain, s, t))
+    begin_layered(control.space, deepening.by_depth, s, value_at(control.learned, terrain, s, t))
     if s != t:
         open_layer(terrain, trip, deepening, t)
 
@@ -109,7 +116,7 @@ def write_layered(deepening, out):
     """Write an observation."""
     write_inputs(deepening.control, out)
     layers = out[deepening.control.inputs.size :]
-    write_layers(deepening.ladder, layers)
+    write_layers(deepening.by_depth, layers)
     squash(layers)
 
 

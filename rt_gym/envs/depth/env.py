@@ -13,7 +13,7 @@ from rt_gym.envs.depth.episode import Control, make_control
 from rt_gym.envs.depth.settings import DeepenSettings, DepthGoalSettings, DepthSettings
 from rt_gym.envs.depth.subgoals import Subgoals
 from rt_gym.envs.single import GridEnv
-from rt_gym.envs.step import FULL, MOVED
+from rt_gym.envs.step import MOVED, TABLE_FULL
 from rt_gym.errors import InputError, quoted
 from rt_gym.grid import Grid
 from rt_gym.search.space import NONE, make_space
@@ -55,7 +55,7 @@ class DepthControlEnv(GridEnv[S], Generic[S]):
 
     def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
         reward, flags, depth, expansions, scans = self._step_kernel(self._episode, action, out)
-        if flags & FULL:
+        if flags & TABLE_FULL:
             self._enlarge()
         info = {
             "action_mask": self.action_masks(),
@@ -87,7 +87,7 @@ class DepthControlEnv(GridEnv[S], Generic[S]):
 
 
 def with_larger_table(control: Any) -> Any:
-    """Return a Control or a Deepening with twice the room for learned values."""
+    """Return a Control or a Deepening with twice the capacity for learned values."""
     if isinstance(control, Deepening):
         return control._replace(control=with_larger_table(control.control))
     return control._replace(learned=enlarged(control.learned))
@@ -115,8 +115,8 @@ class RTDepthEnv(DepthControlEnv[DepthSettings]):
     A problem of the pool, chosen by the seed of ``reset`` or by its ``options``; nothing is learned yet.
 
     ## Episode End
-    It terminates at the goal. It is truncated after ``max_moves`` moves, where an overrun ends it, and where there is no
-    way to the goal.
+    It terminates at the goal. It is truncated after ``max_moves`` moves, where an overrun ends it, and where there is
+    no way to the goal.
     """
 
     settings_type = DepthSettings

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.envs.depth.subgoals import next_subgoal
-from rt_gym.envs.step import FULL, MOVED, Rules, make_move
+from rt_gym.envs.step import MOVED, TABLE_FULL, Rules, make_move
 from rt_gym.features.decision import (
     Situation,
     begin_situation,
@@ -77,7 +77,7 @@ NO_CONTROL: Any = absent(Control)
 
 
 def make_control(settings: "DepthSettings", space: Space, rows: tuple[int, ...] = ()) -> Control:
-    """Return room for one episode, or for ``rows`` of them, that searches in ``space``."""
+    """Return the memory of one episode, or of ``rows`` of them, that searches in ``space``."""
     return Control(
         learned=make_table(settings.table, FRESH, rows),
         space=space,
@@ -96,11 +96,11 @@ def begin_control(terrain, trip, control, subgoals, terms, t):
     begin_situation(control.situation, trip.state[0].at)
     reported.expansions = reported.scans = 0
     goals.subgoal = goals.pursued = NONE
-    look_around(terrain, trip, control, subgoals, terms, t)
+    update_inputs(terrain, trip, control, subgoals, terms, t)
 
 
 @kernel(inline=True)
-def look_around(terrain, trip, control, subgoals, terms, t):
+def update_inputs(terrain, trip, control, subgoals, terms, t):
     """Write the features of where the agent stands."""
     s, inputs, goals = trip.state[0].at, control.inputs, control.goals[0]
     if terms.rich != 0:
@@ -128,14 +128,14 @@ def step_decision(truth, terrain, trip, control, subgoals, terms, t, action, uni
     optimal cost.
 
     Returns:
-        The reward, the bits of ``make_move`` and FULL (the table of learned values has no room left), the depth of the
-        search, and the expansions and scans since the last step.
+        The reward, the bits of ``make_move`` and TABLE_FULL, the depth of the search, and the expansions and scans
+        since the last step.
     """
     s, depth = trip.state[0].at, np.int64(0)
     if trip.state[0].verdict == 0 and s != t:
         depth = decide(terrain, trip, control, terms, s, t, action)
     reward, flags = move_on(truth, terrain, trip, control, terms, t)
-    look_around(terrain, trip, control, subgoals, terms, t)
+    update_inputs(terrain, trip, control, subgoals, terms, t)
     write_inputs(control, out)
     cost, expansions, scans = report(trip, control, terms)
     return (reward - cost) * unit, flags, depth, expansions, scans
@@ -175,13 +175,13 @@ def search(terrain, trip, control, s, goal, depth):
 
 @kernel(inline=True)
 def move_on(truth, terrain, trip, control, terms, t):
-    """Make the planned move; return its reward and the bits of ``make_move`` and FULL."""
+    """Make the planned move; return its reward and the bits of ``make_move`` and TABLE_FULL."""
     s = trip.state[0].at
     reward, flags = make_move(truth, terrain, trip, terms.rules, t, max(take(trip), np.int64(STAY)))
     if flags & MOVED:
         note_step(control.situation, terrain, s, trip.state[0].at, trip.tally[0].raises)
     if is_full(control.learned):
-        flags |= FULL
+        flags |= TABLE_FULL
     return reward, flags
 
 

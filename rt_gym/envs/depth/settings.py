@@ -100,7 +100,7 @@ class DepthGoalSettings(DepthSettings):
 
     The subgoal is the representative of the next region, as a pattern database of mode I has it: the region that a
     shortest path enters first, from the representative of the agent's region to that of the goal's. In fog the regions
-    are those of open ground, as which the map is believed; changes of the map leave them as they are.
+    are those of a map without obstacles, as the agent believes it at first. They do not follow changes of the map.
 
     Args:
         level: how coarse the regions are.
@@ -151,7 +151,7 @@ class DepthGoalSettings(DepthSettings):
         return np.append(abstraction.colours, np.int32(-1))[region]
 
     def _key(self, problem: Problem) -> tuple[Grid, bool, int]:
-        """Return what problems have in common that share their subgoals: the map, whether there is fog, the goal's region."""
+        """Return a key that is equal for problems with equal subgoals: the map, fog or none, the region of the goal."""
         return (
             problem.grid,
             problem.vision is not None,

@@ -20,7 +20,7 @@ from rt_gym.envs.depth.env import S, with_larger_table
 from rt_gym.envs.depth.episode import NO_CONTROL, make_control
 from rt_gym.envs.depth.settings import DeepenSettings, DepthGoalSettings, DepthSettings
 from rt_gym.envs.depth.subgoals import concatenate_subgoals
-from rt_gym.envs.step import FULL, LOST, MOVED, OVERRAN
+from rt_gym.envs.step import LOST, MOVED, OVERRAN, TABLE_FULL
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, quoted
 from rt_gym.handles import handle
@@ -74,7 +74,7 @@ class DepthControlVectorEnv(GridVectorEnv[S], Generic[S]):
         info = make_step_info(self.num_envs)
         self._run(self._step_kernel, actions, results, info)
         flags = info.flags
-        if np.bitwise_or.reduce(flags) & FULL:
+        if np.bitwise_or.reduce(flags) & TABLE_FULL:
             self._episodes = self._episodes._replace(control=with_larger_table(self._episodes.control))
             self._make_handles()
         return {

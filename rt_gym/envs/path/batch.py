@@ -2,8 +2,8 @@
 
 Maps that do not change are shared by all episodes, and in fog each has a bitmap of what it has seen; where the map
 changes, or the sight is very far, every episode has a map of its own. Kernels are compiled for either case: ``own``, an
-``OwnMaps``, is None where maps are shared, so that a test for it costs nothing. The same seeds give the same trajectories as those of
-the single environment.
+``OwnMaps``, is None where maps are shared, so that a test for it costs nothing. A seed gives the same trajectory
+here and in the single environment.
 
 Indices of episodes, problems and maps are unsigned: a signed one is tested at every look at an array.
 """
@@ -91,8 +91,8 @@ class PathBatch(NamedTuple):
     mode: int
 
 
-class StepInfo(NamedTuple):
-    """What a step tells beside its results, one entry per episode: whether a wall was hit, and the moves that follow."""
+class PathStepInfo(NamedTuple):
+    """What a step reports beside its results, per episode: whether a wall was hit, and the legal moves after it."""
 
     blocked: NDArray[np.bool_]
     moves: NDArray[np.intp]
@@ -112,7 +112,7 @@ def make_map_bits(grids: list[Grid], margin: int, fog: bool, private: bool) -> M
 
 
 def make_path_episodes(count: int, history: int, bytes_seen: int) -> PathEpisodes:
-    """Return room for ``count`` episodes; what one has seen takes up to ``bytes_seen``."""
+    """Return the state of ``count`` episodes; the bitmap of what one has seen takes up to ``bytes_seen``."""
     return PathEpisodes(
         problem=np.zeros(count, np.int64),
         random=np.zeros(count, np.uint64),
@@ -176,7 +176,7 @@ def start(batch, own, i):
 def move(batch, own, i, d):
     """Make one move of episode ``i`` in direction ``d`` and return its reward and bits, see ``make_move``.
 
-    On a map that does not change, a move is no more than a look at its bit: nobody else has anything to note.
+    On a map that does not change, a move is only a look at its bit: no belief and no record must be updated.
     """
     problems, episodes, terms = batch.problems, batch.episodes, batch.terms
     p = np.uint64(episodes.problem[i])
@@ -201,16 +201,19 @@ def show(batch, own, i, out, moves):
     problems, episodes, terms, bits = batch.problems, batch.episodes, batch.terms, batch.bits
     p = np.uint64(episodes.problem[i])
     m, s, t = np.uint64(problems.map[p]), episodes.at[i], problems.goal[p]
-    terrain, home, track = terrain_of(batch, own, m, i), first_cell(batch, own, m), row(episodes.track, i)
+    terrain, map_begin, track = terrain_of(batch, own, m, i), first_cell(batch, own, m), row(episodes.track, i)
     bitmaps = Bitmaps(bits.blocked, bits.begin[m], episodes.seen[i], bits.margin, problems.vision[p])
     moves[i] = terrain.mask[s]
-    x, y = write_numbers(terrain, home, track, terms, s, t, np.float32(1), out[i])
+    x, y = write_numbers(terrain, map_begin, track, terms, s, t, np.float32(1), out[i])
     write_window(terrain, bitmaps, x, y, terms.radius, terms.planes, out[i, WINDOW:])
 
 
 @kernel
 def start_all(handle, chosen, observation, moves):
-    """Begin new episodes where ``chosen`` says so, and write the observations of all."""
+    """Begin new episodes where ``chosen``, bool[n], is true; write what all of them return.
+
+    ``observation``, float32[n, size], gets the observations, ``moves``, intp[n], the legal moves, a bit for each.
+    """
     batch, own = handle.batch, handle.own
     for k in range(chosen.size):
         i = np.uint64(k)
@@ -221,7 +224,7 @@ def start_all(handle, chosen, observation, moves):
 
 @kernel
 def step_range(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
     batch, own = handle.batch, handle.own
     move_episodes(batch, own, actions, results, info, begin, end)
     show_episodes(batch, own, results.observation, info.moves, begin, end)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
 from rt_gym.envs.path.batch import (
     PathBatch,
-    StepInfo,
+    PathStepInfo,
     make_map_bits,
     make_path_episodes,
     start_all,
@@ -89,7 +89,7 @@ class RTPathEnv(GridEnv[PathSettings]):
     ## Description
     An agent walks over a grid from a start to a goal. Before each move it may think, through ``rt_gym.view(env)``; what
     it expands is metered, and a move that needed more than the budget is lost or ends the episode. A policy that only
-    maps observations to actions expands nothing. ``RTPathFog-v0`` is the same with ``vision=1``.
+    maps observations to actions expands nothing. ``RTPathFog-v0`` is this environment with ``vision=1``.
 
     ## Action Space
     ``Discrete(8)``: the directions E, S, W, N, SE, NE, SW, NW; ``Discrete(4)`` on maps with four neighbours. With
@@ -166,8 +166,8 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         else:
             if maps.begin[-1] > CELL:
                 raise InputError(f"map: those of a batch may have {CELL:,} cells together, not {maps.begin[-1]:,}")
-            home = maps.begin[problems.map]
-            problems = problems._replace(start=problems.start + home, goal=problems.goal + home)
+            map_begin = maps.begin[problems.map]
+            problems = problems._replace(start=problems.start + map_begin, goal=problems.goal + map_begin)
         margin = max(settings.window // 2, *(0 if settings.private else sight(problem) for problem in settings.pool), 0)
         bits = make_map_bits(settings.grids, margin, settings.fog, settings.private)
         seen = int(np.diff(bits.begin).max()) if bits.unseen.size else 0
@@ -182,6 +182,6 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         return {"action_mask": self._masks.take(moves, axis=0)}
 
     def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
-        info = StepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
+        info = PathStepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
         self._run(step_range, actions, results, info)
         return {"action_mask": self._masks.take(info.moves, axis=0), "blocked": info.blocked}

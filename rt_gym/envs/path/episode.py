@@ -58,18 +58,18 @@ class PathTerms(NamedTuple):
 
 
 @kernel(inline=True)
-def write_numbers(terrain, home, track, terms, s, t, left, out):
+def write_numbers(terrain, map_begin, track, terms, s, t, left, out):
     """Write all but the window of an observation in ``s``; ``left`` is the share of the budget that a move left.
 
-    ``home`` is the cell where the map begins among several that are concatenated. All is read before anything is
+    ``map_begin`` is the cell where the map begins among several that are concatenated. All is read before anything is
     written: for all the compiler knows, any array may have changed with ``out``.
 
     Returns:
         Column and row of ``s``.
     """
-    x, y = locate(terrain, s - home)
-    goal_x, goal_y = locate(terrain, t - home)
-    past_x, past_y = locate(terrain, track.state[0].past - home)
+    x, y = locate(terrain, s - map_begin)
+    goal_x, goal_y = locate(terrain, t - map_begin)
+    past_x, past_y = locate(terrain, track.state[0].past - map_begin)
     history = history_of(track, terrain.metric, x, y, goal_x, goal_y, past_x, past_y)
     numbers = Numbers(
         goal_dx=(goal_x - x) * terms.per_side,

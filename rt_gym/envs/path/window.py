@@ -1,6 +1,6 @@
 """The window of an observation: what is blocked, and in fog what is unknown, in the square around the agent.
 
-A map that does not change is kept as a bitmap of bits, one per cell, with a margin that window and sight do not pass.
+A map that does not change is kept as a bitmap, one bit per cell, with a margin that window and sight do not pass.
 Sixteen bits are turned into sixteen floats at once. A bitmap is so small that thousands of episodes that
 stand anywhere find it in the cache; with a byte or a float per cell they would wait for memory most of the time. In fog
 an episode has a second bitmap of what it has seen.
@@ -51,7 +51,7 @@ def write_window(terrain, bitmaps, x, y, radius, planes, out):
     byte, row = byte_at(terrain, bitmaps, left, top), np.uint64(row_bytes(terrain, bitmaps))
     begin, side, shift = np.uint64(bitmaps.begin), np.uint64(2 * radius + 1), np.uint64(left & 7)
     if planes == 2:
-        look_around(terrain, bitmaps, x, y)
+        mark_seen(terrain, bitmaps, x, y)
     # Strips of sixteen columns, the last first: what it writes beyond the end of a row is put right by the first.
     for strip in range((side + np.uint64(15)) >> np.uint64(4)):
         j = (((side - np.uint64(1)) >> np.uint64(4)) - strip) << np.uint64(4)
@@ -98,7 +98,7 @@ def write_two(blocked, byte, seen, seen_byte, row, shift, side, k, out):
 
 @kernel
 def write_cells(terrain, x, y, radius, planes, out):
-    """Write a window cell by cell: the way for maps that change and for single environments in fog."""
+    """Write a window, float32[planes * side**2], cell by cell: for changing maps, and single environments in fog."""
     stride = terrain.offset[1]
     width, height = stride - 2, terrain.free.size // stride - 2
     k = 0
@@ -136,7 +136,7 @@ def byte_at(terrain, bitmaps, column, row):
 
 
 @kernel(inline=True)
-def look_around(terrain, bitmaps, x, y):
+def mark_seen(terrain, bitmaps, x, y):
     """Mark on the bitmap what is in sight from ``(x, y)``, as ``rt_gym.belief.sense`` does on a map of bytes."""
     vision = bitmaps.vision
     for dy in range(-vision, vision + 1):

@@ -35,10 +35,10 @@ from rt_gym.trip import Trip, make_trip, restart_trip
 from rt_gym.world import Truth, observe, sight
 
 
-class Arrays(NamedTuple):
+class EpisodeArrays(NamedTuple):
     """What an episode works on beside its map. Whatever it need not keep from step to step belongs to its thread.
 
-    Both are kept in this form, with None for what is the other's; ``merge`` puts them together.
+    Episode and thread each have such a tuple, with None for what the other one holds; ``merge`` combines the two.
 
     Attributes:
         trip: its record; path, log, clock and the list of changed cells are the thread's.
@@ -61,7 +61,7 @@ class ThinkEpisodes(NamedTuple):
     problem: NDArray[np.int64]
     random: NDArray[np.uint64]
     over: NDArray[np.bool_]
-    arrays: Arrays
+    arrays: EpisodeArrays
 
 
 class ThinkBatch(NamedTuple):
@@ -81,13 +81,13 @@ class ThinkBatch(NamedTuple):
     problems: Problems
     truth: Truth
     episodes: ThinkEpisodes
-    thread: Arrays
+    thread: EpisodeArrays
     meter: NDArray[np.record]
     terms: ThinkTerms
     mode: int
 
 
-class StepInfo(NamedTuple):
+class ThinkStepInfo(NamedTuple):
     """What a step tells beside its results, int64 per episode.
 
     Attributes:
@@ -102,26 +102,26 @@ class StepInfo(NamedTuple):
     scans: NDArray[np.int64]
 
 
-def make_thread_arrays(settings: Settings) -> Arrays:
+def make_thread_arrays(settings: Settings) -> EpisodeArrays:
     """Return what the episodes of a thread share, None for what each of them has."""
     trip: Any = make_trip(0, changed=_most_changes(settings))
     memory: Any = make_think_memory(_largest(settings), settings.history)
     ties = NO_SPACE._replace(rank=memory.space.rank, random=memory.space.random)
-    return Arrays(
+    return EpisodeArrays(
         trip=trip._replace(meter=None, tally=None, state=None, plan=None),
         memory=memory._replace(h=None, space=ties, size=None, first=None, track=None, state=None),
     )
 
 
-def make_think_episodes(count: int, settings: Settings, thread: Arrays) -> ThinkEpisodes:
-    """Return room for ``count`` episodes, without what their thread has."""
+def make_think_episodes(count: int, settings: Settings, thread: EpisodeArrays) -> ThinkEpisodes:
+    """Return the state of ``count`` episodes, without what belongs to their thread."""
     cells = _largest(settings)
     trip, memory = make_trip(cells, rows=(count,)), make_think_memory(cells, settings.history, (count,))
     return ThinkEpisodes(
         problem=np.zeros(count, np.int64),
         random=np.zeros(count, np.uint64),
         over=np.zeros(count, np.bool_),
-        arrays=_without(Arrays(trip, memory), thread),
+        arrays=_without(EpisodeArrays(trip, memory), thread),
     )
 
 
@@ -149,7 +149,7 @@ def bytes_of(arrays: Any) -> int:
     return 0 if arrays is None else int(arrays.nbytes)
 
 
-def bytes_of_episodes(episodes: ThinkEpisodes, own: OwnMaps | None, thread: Arrays) -> int:
+def bytes_of_episodes(episodes: ThinkEpisodes, own: OwnMaps | None, thread: EpisodeArrays) -> int:
     """Return the memory that episodes may come to take, with what their thread shares."""
     return bytes_of((episodes, own and (own.believed, own.real, own.state), thread))
 
@@ -208,7 +208,10 @@ def advance(batch, own, i, action, out):
 
 @kernel
 def start_all(handle, chosen, out, bits):
-    """Begin new episodes where ``chosen`` says so; of the others write the observation again."""
+    """Begin new episodes where ``chosen``, bool[n], is true; write what all of them return.
+
+    ``out``, float32[n, size], gets the observations, ``bits``, int64[n], the possible actions, a bit for each.
+    """
     batch, own = handle.batch, handle.own
     for k in range(chosen.size):
         i = np.uint64(k)
@@ -224,7 +227,7 @@ def start_all(handle, chosen, out, bits):
 
 @kernel
 def step_range(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``."""
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
     batch, own = handle.batch, handle.own
     over, mode, out = batch.episodes.over, batch.mode, results.observation
     for k in range(begin, end):

@@ -12,8 +12,8 @@ from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import LOST, OVERRAN
 from rt_gym.envs.think.batch import (
-    StepInfo,
     ThinkBatch,
+    ThinkStepInfo,
     bytes_of_episodes,
     machine_memory,
     make_think_episodes,
@@ -21,7 +21,7 @@ from rt_gym.envs.think.batch import (
     start_all,
     step_range,
 )
-from rt_gym.envs.think.episode import ACT, FOUND, THINK, THOUGHT, ThinkTerms, begin, possible_now, step
+from rt_gym.envs.think.episode import ACT, GOAL_FOUND, THINK, THOUGHT, ThinkTerms, begin, possible_now, step
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, whole
 from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
@@ -114,7 +114,7 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
         info = {
             "action_mask": self._masks[possible].copy(),
             "thought": flags & THOUGHT != 0,
-            "found": flags & FOUND != 0,
+            "found": flags & GOAL_FOUND != 0,
             "expansions": expansions,
             "scans": scans,
         }
@@ -180,12 +180,12 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
         return {"action_mask": MASKS.take(bits, axis=0)}
 
     def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
-        info = StepInfo(*np.empty((len(StepInfo._fields), self.num_envs), np.int64))
+        info = ThinkStepInfo(*np.empty((len(ThinkStepInfo._fields), self.num_envs), np.int64))
         self._run(step_range, actions, results, info)
         return {
             "action_mask": MASKS.take(info.possible, axis=0),
             "thought": info.flags & THOUGHT != 0,
-            "found": info.flags & FOUND != 0,
+            "found": info.flags & GOAL_FOUND != 0,
             "expansions": info.expansions,
             "scans": info.scans,
             "overrun": info.flags & OVERRAN != 0,

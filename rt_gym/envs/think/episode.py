@@ -37,7 +37,7 @@ from rt_gym.trip import NO_PATH, STAY, adopt, forget_changes, still_legal, take
 ACT, THINK = range(2)
 # Bits after those of ``make_move``: the step was a slice of thinking; the search, or the committed path, has reached
 # the goal.
-THOUGHT, FOUND = 128, 256
+THOUGHT, GOAL_FOUND = 128, 256
 
 
 class ThinkTerms(NamedTuple):
@@ -71,7 +71,7 @@ def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
     ``unit`` is what a reward of one is worth: 1, or one divided by the optimal cost.
 
     Returns:
-        The reward, the bits of ``make_move`` with THOUGHT and FOUND, and the expansions and scans of the step.
+        The reward, the bits of ``make_move`` with THOUGHT and GOAL_FOUND, and the expansions and scans of the step.
     """
     s, d, thinks = trip.state[0].at, np.int64(STAY), False
     if trip.state[0].verdict == 0 and s != t:
@@ -90,7 +90,7 @@ def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
     if thinks:
         flags |= THOUGHT
     if memory.state[0].found != 0:
-        flags |= FOUND
+        flags |= GOAL_FOUND
     return (reward - terms.rules.price * used) * unit, flags, expansions, scans
 
 
