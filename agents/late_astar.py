@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Searcher
-from agents.tba.algorithm import MAX_R, share
+from agents.tba import MAX_R, share
 from rt_gym.jit import kernel, record
 from rt_gym.meter import scan
 from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, resume_astar

@@ -113,8 +113,10 @@ def acts(agent_id: str, **settings: Any) -> list[Call]:
 
 
 def act(agent: Any, problem: Problem) -> None:
-    for move in range(MOVES):
-        if move == 0 or world.done:
+    world = World(problem)
+    agent.reset(world.view, 0)
+    for _ in range(MOVES):
+        if world.done:
             world = World(problem)
             agent.reset(world.view, 0)
         world.step(agent.act())
@@ -195,6 +197,7 @@ def contest(repeats: int, *sides: tuple[Checkout, str]) -> tuple[float, float]:
     """Return the mean seconds of a call on both sides, after two warm-ups; the first tells how many calls to make."""
     warm, _ = ([side.ask(turn, name) for turn in range(2 * PROCESSES)][-1] for side, name in sides)
     count, rounds = max(1, round(len(warm) * SECONDS / sum(warm))), []
+    theirs = ours = 1.0
     while not rounds or (abs(theirs / ours - 1) > DOUBT and len(rounds) < 3 * repeats):
         turns = range(len(rounds), len(rounds) + repeats)
         rounds += [[side.ask(turn, name, count) for side, name in sides] for turn in turns]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agents
-from agents.dstar_lite.queue import BUCKETS, NO_VERTEX
+from agents.kernels.dstar_queue import BUCKETS, NO_VERTEX
 from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_problem
 from rt_gym import STAY, Change, Grid, InputError, Problem, World

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import agents
+from agents.kernels.pr_corridor import begin_corridor, lead_to_region, resume_corridor, widen
 from agents.knowledge.regions import prepare
-from agents.pr_lrts.algorithm import PATIENCE
-from agents.pr_lrts.corridor import begin_corridor, lead_to_region, resume_corridor, widen
+from agents.pr_lrts import PATIENCE
 from reference import plain_lrts
 from reference.plain_grid import Map, Plan, Position, learner_trial
 from reference.plain_oracle import distances, random_problem

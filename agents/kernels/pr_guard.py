@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from agents.pr_lrts.corridor import lead_along
-from agents.pr_lrts.memory import CHOOSING, ON_CELLS
+from agents.kernels.pr_corridor import lead_along
+from agents.kernels.pr_memory import CHOOSING, ON_CELLS
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.terrain import fill_h0

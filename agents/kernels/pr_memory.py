@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.kernels.pr_corridor import Corridor, make_corridor
 from agents.knowledge.region_graph import Graph
 from agents.knowledge.regions import Regions
 from agents.lrts import Trail, make_trail
-from agents.pr_lrts.corridor import Corridor, make_corridor
 from rt_gym.jit import record
 from rt_gym.search.space import Space, make_space
 

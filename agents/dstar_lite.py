@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent
-from agents.dstar_lite.queue import (
+from agents.kernels.dstar_queue import (
     BUCKETS,
     LARGER_G,
     NO_VERTEX,

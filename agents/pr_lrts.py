@@ -39,12 +39,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import count_learned
+from agents.kernels.pr_corridor import begin_corridor, lead_along, lead_to_cell, resume_corridor
+from agents.kernels.pr_guard import go_on_among_cells, notice_circles, retry_or_close
+from agents.kernels.pr_memory import CHOOSING, ON_CELLS, REFINING, PRMemory, make_pr_memory, with_regions
 from agents.knowledge.region_graph import search_regions
 from agents.knowledge.regions import Regions, fill_depths, fill_values, prepare, priced
 from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
-from agents.pr_lrts.corridor import begin_corridor, lead_along, lead_to_cell, resume_corridor
-from agents.pr_lrts.guard import go_on_among_cells, notice_circles, retry_or_close
-from agents.pr_lrts.memory import CHOOSING, ON_CELLS, REFINING, PRMemory, make_pr_memory, with_regions
 from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.cost import INF, to_floats
 from rt_gym.errors import InputError, quoted, whole

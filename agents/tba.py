@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Searcher
-from agents.tba.paths import Paths, clear, make_paths, place_of, put
-from agents.tba.shortcut import Shortcut, make_shortcut, take_shortcut
+from agents.kernels.tba_paths import Paths, clear, make_paths, place_of, put
+from agents.kernels.tba_shortcut import Shortcut, make_shortcut, take_shortcut
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.jit import kernel, record
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, Buckets, begin_astar, resume_astar

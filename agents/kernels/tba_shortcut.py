@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.tba.paths import clear, place_of, put
+from agents.kernels.tba_paths import clear, place_of, put
 from rt_gym.jit import kernel
 from rt_gym.meter import charge
 from rt_gym.search.astar import CLOSED
