@@ -15,14 +15,14 @@ from agents.record import Decision
 from agents.runner.loop import bound_to
 from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import InputError, checked_seed, quoted
-from rt_gym.handles import handle
+from rt_gym.handles import KeptHandle
 from rt_gym.jit import kernel
 from rt_gym.meter import CRAMPED
 from rt_gym.search.astar import make_buckets
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.terrain import fill_h0, locate, span
 from rt_gym.trip import STAY
-from rt_gym.view import View
+from rt_gym.views import View
 from rt_gym.world import Truth, World
 
 
@@ -81,8 +81,7 @@ class KernelAgent:
         self.tie = tie
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None
-        self._parts: tuple[Any, ...] = ()
-        self._handle: Any = None
+        self._kept = KeptHandle()
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -142,7 +141,7 @@ class KernelAgent:
 
     def release(self) -> None:
         """Let go of the problem; the arrays stay for the next one."""
-        self._parts, self._handle = (), None
+        self._kept = KeptHandle()
         del self.view
 
     def act(self) -> int:
@@ -160,11 +159,8 @@ class KernelAgent:
 
     def _episode(self, truth: Truth | None, view: View) -> Any:
         """Return the handle of what the bound kernels work on, the same one for as long as nothing is replaced."""
-        parts = truth, view.terrain, view.trip, self.memory, view.goal_cell
-        if len(self._parts) != len(parts) or any(a is not b for a, b in zip(self._parts, parts, strict=True)):
-            names = ("truth", "terrain", "trip", "memory", "goal")
-            self._parts, self._handle = parts, handle(**dict(zip(names, parts, strict=True)))
-        return self._handle
+        goal = view.goal_cell
+        return self._kept.of(truth=truth, terrain=view.terrain, trip=view.trip, memory=self.memory, goal=goal)
 
     def explain(self) -> Decision:
         """Say why the last action of ``act`` was chosen; to be asked before the next one."""

@@ -50,7 +50,7 @@ from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, scan
 from rt_gym.terrain import MAX_CELLS, h0, span
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.view import View
+from rt_gym.views import View
 
 QUEUES = {"buckets": BUCKETS, "heap-larger-g": LARGER_G, "heap-smaller-g": SMALLER_G}
 

@@ -63,7 +63,7 @@ from rt_gym.jit import kernel
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
 from rt_gym.trip import FULL, NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 
 class GeneralMemory(NamedTuple):

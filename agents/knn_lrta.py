@@ -44,7 +44,7 @@ from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
 from rt_gym.terrain import h0, locate
 from rt_gym.trip import FULL
-from rt_gym.view import View
+from rt_gym.views import View
 
 RECORDS = 1000
 NEIGHBOURS = 10

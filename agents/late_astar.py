@@ -26,7 +26,7 @@ from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, resume_a
 from rt_gym.search.space import NONE, Space, draw, outdated, trace
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.view import View
+from rt_gym.views import View
 
 # What the agent is doing, and the direction of its step away from the start, or NONE.
 PROGRESS = record(phase=int, away=int)

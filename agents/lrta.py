@@ -29,7 +29,7 @@ from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value
 from rt_gym.trip import CUT
-from rt_gym.view import View
+from rt_gym.views import View
 
 MAX_DEPTH = 1000
 

@@ -29,7 +29,7 @@ from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value, value_at
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import CUT
-from rt_gym.view import View
+from rt_gym.views import View
 
 # The number of the trial.
 PROGRESS = record(trial=int)

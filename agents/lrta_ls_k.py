@@ -30,7 +30,7 @@ from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 
 class LSKMemory(NamedTuple):

@@ -33,7 +33,7 @@ from rt_gym.search.space import NONE, Space, make_space, trace
 from rt_gym.search.step import best_step, commit
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 CONTROLS = ("dynamic", "single", "several")
 DYNAMIC, SINGLE, SEVERAL = range(3)

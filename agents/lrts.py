@@ -36,7 +36,7 @@ from rt_gym.search.layers import look_by_layers, max_of_min, trace_best
 from rt_gym.search.space import NONE, Space
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 MAX_QUOTA = INF // STRAIGHT - 1
 

@@ -27,7 +27,7 @@ from rt_gym.search.local import Local, bounded_astar, frontier_update, make_loca
 from rt_gym.search.space import NONE, Space, trace
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 
 class LSSMemory(NamedTuple):

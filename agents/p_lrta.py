@@ -32,7 +32,7 @@ from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT
-from rt_gym.view import View
+from rt_gym.views import View
 
 # How many states have come in this trial.
 PROGRESS = record(arrivals=int)

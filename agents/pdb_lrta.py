@@ -43,7 +43,7 @@ from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
 from rt_gym.trip import FULL, NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 MODE = "I"  # without a database
 

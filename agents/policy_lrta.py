@@ -38,7 +38,7 @@ from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import LAYER_ADDED
-from rt_gym.view import View
+from rt_gym.views import View
 
 
 class PolicyMemory(NamedTuple):

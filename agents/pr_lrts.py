@@ -55,7 +55,7 @@ from rt_gym.search.layers import max_of_min
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, trace
 from rt_gym.trip import CUT, WAIT, make_trip
-from rt_gym.view import View
+from rt_gym.views import View
 
 PATIENCE = 50
 

@@ -29,7 +29,7 @@ from agents.policies.depth_control import (
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import LAYER_ADDED
-from rt_gym.view import View
+from rt_gym.views import View
 
 RULES = ("update", "revisit", "settle")
 UPDATE, REVISIT, SETTLE = range(3)

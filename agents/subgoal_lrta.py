@@ -46,7 +46,7 @@ from rt_gym.search.space import NONE, Space, slot_of, trace
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
 from rt_gym.terrain import MAX_CELLS, h0
 from rt_gym.trip import FULL, NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 SWITCHES = ("any", "progress")
 

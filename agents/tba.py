@@ -37,7 +37,7 @@ from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, Buckets, begin_as
 from rt_gym.search.layers import direction
 from rt_gym.search.space import NONE, Space, outdated, slot_of
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.view import View
+from rt_gym.views import View
 
 MAX_R = 10**9
 FIRST = ("count", "length")

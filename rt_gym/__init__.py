@@ -4,14 +4,15 @@ from rt_gym import envs, splits
 from rt_gym.envs import view
 from rt_gym.errors import BudgetExceeded, InputError
 from rt_gym.grid import Grid
-from rt_gym.maps import load_map, load_scenarios
+from rt_gym.maps import load_map, load_scenarios, save_map
+from rt_gym.maps.generate import generate
 from rt_gym.meter import Budget, Meter
 from rt_gym.problem import Change, Problem
 from rt_gym.sample import sample_problems
 from rt_gym.search.distance import distance_field
 from rt_gym.terrain import DIRECTIONS
 from rt_gym.trip import STAY
-from rt_gym.view import View
+from rt_gym.views import View
 from rt_gym.world import World
 
 envs.register()
@@ -31,9 +32,11 @@ __all__ = [
     "View",
     "World",
     "distance_field",
+    "generate",
     "load_map",
     "load_scenarios",
     "sample_problems",
+    "save_map",
     "splits",
     "view",
 ]

@@ -11,7 +11,7 @@ from rt_gym.terrain import Position
 
 if TYPE_CHECKING:
     from rt_gym.meter import Budget
-    from rt_gym.view import View
+    from rt_gym.views import View
 
 
 class Change(NamedTuple):

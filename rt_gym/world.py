@@ -16,7 +16,7 @@ from rt_gym.jit import kernel, record
 from rt_gym.meter import GO, STOP, Budget, after_overrun, close_meter
 from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip, restart_trip
-from rt_gym.view import View
+from rt_gym.views import View
 
 # The vision radius; which change comes next; whether the agent's cell closes when it is left.
 SCHEDULE = record(vision=int, due=int, held=int)

@@ -15,7 +15,7 @@ from rt_gym.cost import to_floats
 from rt_gym.jit import record
 from rt_gym.search.values import enlarged, forget_values, learned_towards, value_at
 from rt_gym.terrain import fill_h0
-from rt_gym.view import View
+from rt_gym.views import View
 
 # The cell that the agent heads for; agents that remember more have a record of their own with this field in it.
 PURSUIT = record(pursued=int)

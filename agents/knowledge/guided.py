@@ -24,7 +24,7 @@ from rt_gym.meter import scan
 from rt_gym.search.space import NONE
 from rt_gym.search.values import raise_value, value_at
 from rt_gym.trip import NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 LEVEL, CAP, ABSTRACTION = 4, 16, "clique"  # where nothing else is said; this cap keeps a budget of 1000
 NOWHERE = -2

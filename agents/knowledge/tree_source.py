@@ -12,7 +12,7 @@ from rt_gym.errors import InputError
 from rt_gym.files import PathLike
 from rt_gym.grid import Grid
 from rt_gym.search.space import NONE
-from rt_gym.view import View
+from rt_gym.views import View
 
 MOST_KEPT = 100  # trees
 

@@ -33,7 +33,7 @@ from rt_gym.search.space import Space, make_space
 from rt_gym.search.values import GoalValues, value_at
 from rt_gym.terrain import fill_h0
 from rt_gym.trip import Trip, make_trip
-from rt_gym.view import View
+from rt_gym.views import View
 
 MAX_DEPTH = 100
 HISTORY = 20  # the paper's n

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from agents.policies.depth_control import Control, DepthControl
 from rt_gym.jit import kernel, record
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.view import View
+from rt_gym.views import View
 
 CHOICE = record(pursued=int, depth=int)  # the cell that the agent heads for, and the depth
 

@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium as gym
 
 from rt_gym.errors import InputError
-from rt_gym.view import View
+from rt_gym.views import View
 
 # id -> (class, batched class, arguments)
 _TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {

@@ -18,7 +18,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import OVERRUN, Budget
 from rt_gym.problem import Problem
 from rt_gym.search.space import draw
-from rt_gym.view import View
+from rt_gym.views import View
 from rt_gym.world import World
 
 

@@ -42,7 +42,7 @@ from rt_gym.meter import charge, raise_h
 from rt_gym.search.space import NONE, Space, draw
 from rt_gym.terrain import fill_h0
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.view import View
+from rt_gym.views import View
 
 
 class DAMemory(NamedTuple):
