@@ -81,7 +81,7 @@ class KernelAgent:
         self.tie = tie
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None
-        self._kept = KeptHandle()
+        self._kept_handle = KeptHandle()
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class KernelAgent:
 
     def release(self) -> None:
         """Let go of the problem; the arrays stay for the next one."""
-        self._kept = KeptHandle()
+        self._kept_handle = KeptHandle()
         del self.view
 
     def act(self) -> int:
@@ -160,7 +160,7 @@ class KernelAgent:
     def _episode(self, truth: Truth | None, view: View) -> Any:
         """Return the handle of what the bound kernels work on, the same one for as long as nothing is replaced."""
         goal = view.goal_cell
-        return self._kept.of(truth=truth, terrain=view.terrain, trip=view.trip, memory=self.memory, goal=goal)
+        return self._kept_handle.of(truth=truth, terrain=view.terrain, trip=view.trip, memory=self.memory, goal=goal)
 
     def explain(self) -> Decision:
         """Say why the last action of ``act`` was chosen; to be asked before the next one."""
