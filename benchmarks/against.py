@@ -1,8 +1,7 @@
 """This checkout beside another one of the same project: the seconds of the other, divided by ours.
 
-They take turns, so that what else happens on the machine happens to both. Each has several processes, because where
-machine code and arrays happen to lie can cost a tenth in one of them. Of every call the least time counts. The tasks
-use only what both checkouts have: the ids of environments and agents, and public names.
+They take turns, and of every call the least time counts. Each has several processes, because where machine code and
+arrays happen to lie can cost a tenth. Only ids and public names are used, which both checkouts have.
 """
 
 import argparse
@@ -36,11 +35,10 @@ from rt_gym.maps.generate import generate
 Call = Callable[[], Any]
 PROCESSES = 5  # of each checkout
 SECONDS = 0.2  # of a turn: calls are repeated or left out until they take about as long
-DOUBT = 0.02  # where the sides differ by more, they have up to three times as many turns
 PARTS = 10  # calls into which steps and resets are divided
-STEPS, BATCHED_STEPS, RESETS = 20_000, 200_000, 500  # those of a batch over all its episodes
-MOVES, MAX_MOVES = 2_000, 20_000  # asked for one by one, and of a run
+STEPS, BATCHED_STEPS, RESETS, MOVES = 20_000, 200_000, 500, 2_000  # those of a batch over all its episodes
 AIM, AIM_BY_ID = 0.97, 0.95
+DOUBT = 0.02  # where the sides differ by more, they have up to five times as many turns
 FASTER = {"RTPath-v0, a step": 1.15, "RTDepth-v0, a step at depth 1": 1.15}
 ENVS = ("RTPath-v0", "RTPathFog-v0", "RTDepth-v0", "RTDeepen-v0", "RTDepthGoal-v0", "RTThink-v0")
 BATCHES = (*((name, count) for name in ENVS[:2] for count in (1024, 64)), ("RTDeepen-v0", 256), ("RTThink-v0", 64))
@@ -96,7 +94,7 @@ def batch(env_id: str, count: int, action: int | None = None) -> list[Call]:
 def runs(agent_id: str, fog: bool = False, **settings: Any) -> list[Call]:
     """A whole run of a kept agent."""
     place = grid().replace(connectivity=4, cost="unit") if fog else grid()
-    whole = partial(agents.run, agents.make(agent_id, **settings), clock=False, max_moves=MAX_MOVES, seed=0)
+    whole = partial(agents.run, agents.make(agent_id, **settings), clock=False, max_moves=20_000, seed=0)
     return [partial(whole, problem) for problem in sample_problems(place, 10, low=100.0, vision=1 if fog else None)]
 
 
@@ -113,10 +111,9 @@ def acts(agent_id: str, **settings: Any) -> list[Call]:
 
 
 def act(agent: Any, problem: Problem) -> None:
-    world = World(problem)
-    agent.reset(world.view, 0)
+    world = None
     for _ in range(MOVES):
-        if world.done:
+        if world is None or world.done:
             world = World(problem)
             agent.reset(world.view, 0)
         world.step(agent.act())
@@ -198,7 +195,7 @@ def contest(repeats: int, *sides: tuple[Checkout, str]) -> tuple[float, float]:
     warm, _ = ([side.ask(turn, name) for turn in range(2 * PROCESSES)][-1] for side, name in sides)
     count, rounds = max(1, round(len(warm) * SECONDS / sum(warm))), []
     theirs = ours = 1.0
-    while not rounds or (abs(theirs / ours - 1) > DOUBT and len(rounds) < 3 * repeats):
+    while not rounds or (abs(theirs / ours - 1) > DOUBT and len(rounds) < 5 * repeats):
         turns = range(len(rounds), len(rounds) + repeats)
         rounds += [[side.ask(turn, name, count) for side, name in sides] for turn in turns]
         theirs, ours = (fmean(map(min, zip(*answers, strict=True))) for answers in zip(*rounds, strict=True))

@@ -43,13 +43,19 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
     settings_type: ClassVar[type[Any]]
     counts_moves: ClassVar[bool] = True  # whether a step is a move
-    refused: ClassVar[tuple[str, ...]] = ()  # arguments that would be of no use
+    metered: ClassVar[bool] = True  # whether anything is expanded; otherwise there is no budget
     _episodes: Any  # whatever else they are, they have ``random`` and ``over``
     _handles: list[Any]  # what the kernels of a step work on, one per thread
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        describe(cls, cls.settings_type, cls.refused)
+        describe(cls, cls.settings_type, () if cls.metered else ("budget",))
+
+    def __new__(cls, *arguments: Any, **more: Any) -> "GridVectorEnv[S]":
+        if not cls.metered and "budget" in more:
+            Budget.of(more["budget"])
+            raise InputError("budget must be left out: nothing is metered in a batch of this environment")
+        return super().__new__(cls)
 
     def __init__(
         self,

@@ -24,7 +24,6 @@ from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
-from rt_gym.meter import Budget
 from rt_gym.trip import STAY, make_trip
 from rt_gym.world import World, sight
 
@@ -150,13 +149,7 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
     """
 
     settings_type = PathSettings
-    refused = ("budget",)
-
-    def __init__(self, *arguments: Any, **more: Any) -> None:
-        if "budget" in more:
-            Budget.of(more["budget"])
-            raise InputError("budget must be left out: nothing is metered in a batch of this environment")
-        super().__init__(*arguments, **more)
+    metered = False
 
     def _prepare(self) -> None:
         settings, problems = self.settings, tabulate_problems(self.settings)
