@@ -52,6 +52,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         describe(cls, cls.settings_type, () if cls.metered else ("budget",))
 
     def __new__(cls, *arguments: Any, **more: Any) -> "GridVectorEnv[S]":
+        """Refuse a budget where nothing is metered, which ``__init__`` could not tell from the default."""
         if not cls.metered and "budget" in more:
             Budget.of(more["budget"])
             raise InputError("budget must be left out: nothing is metered in a batch of this environment")
