@@ -81,6 +81,7 @@ class KernelAgent:
         self.tie = tie
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None
+        self.world: World | None = None  # that of the last run, whose arrays the next one on the same map uses again
         self._kept_handle = KeptHandle()
 
     @classmethod
@@ -141,7 +142,6 @@ class KernelAgent:
 
     def release(self) -> None:
         """Let go of the problem; the arrays stay for the next one."""
-        self._kept_handle = KeptHandle()
         del self.view
 
     def act(self) -> int:
@@ -151,7 +151,7 @@ class KernelAgent:
             return STAY
         value = self.value_of(at)
         plans = int(view.trip.tally["plans"][0])
-        while (action := int(self.decide_kernel(self._episode(None, view)))) == CRAMPED:
+        while (action := int(self.decide_kernel(self._episode(None, view), view.goal_cell))) == CRAMPED:
             self.enlarge_memory()
         action = max(STAY, action)
         self._last = (at, action, plans, value)
@@ -159,8 +159,7 @@ class KernelAgent:
 
     def _episode(self, truth: Truth | None, view: View) -> Any:
         """Return the handle of what the bound kernels work on, the same one for as long as nothing is replaced."""
-        goal = view.goal_cell
-        return self._kept_handle.of(truth=truth, terrain=view.terrain, trip=view.trip, memory=self.memory, goal=goal)
+        return self._kept_handle.of(truth=truth, terrain=view.terrain, trip=view.trip, memory=self.memory)
 
     def explain(self) -> Decision:
         """Say why the last action of ``act`` was chosen; to be asked before the next one."""
@@ -192,12 +191,15 @@ class KernelAgent:
 
     def compile(self, world: World) -> None:
         """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""
-        self.run_kernel(self._episode(world.truth, world.view), 0)
+        self.run_kernel(self._episode(world.truth, world.view), world.view.goal_cell, 0)
 
     def run_trial(self, world: World, max_moves: int) -> int:
         """Run one trial inside a kernel and return why it ended."""
-        while (end := int(self.run_kernel(self._episode(world.truth, world.view), max_moves))) == CRAMPED:
-            self.enlarge_memory()
+        goal, end = world.view.goal_cell, CRAMPED
+        while end == CRAMPED:
+            end = int(self.run_kernel(self._episode(world.truth, world.view), goal, max_moves))
+            if end == CRAMPED:
+                self.enlarge_memory()
         return end
 
     @property

@@ -155,11 +155,17 @@ class World:
         self.problem, self.budget = problem, Budget.of(budget)
         cells, changes = problem.grid.terrain.free.size, problem.changes or ()
         self.terrain = first_belief(problem.grid, problem.vision, bool(changes))
-        self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock)
+        self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock, self.budget)
+        self._fresh = True  # whether the arrays are as they were made
         self.truth: Any = None
         self._meter = self.budget.meter()
         self._kept: dict[tuple[str, ...], KeptHandle] = {}
         self._set_up(problem)
+
+    def fits(self, problem: Problem, budget: Budget, max_moves: int, clock: bool) -> bool:
+        """Whether ``restart`` makes of it the world that would be made with these arguments."""
+        same_map, same_room = problem.grid is self.problem.grid, self.trip.path.size == max_moves + 1
+        return same_map and same_room and self.budget == budget and clock == (self.trip.clock.bins.size > 0)
 
     def restart(self, problem: Problem) -> None:
         """Begin another problem on the same map, in the same arrays, with nothing known or remembered."""
@@ -188,7 +194,11 @@ class World:
         if problem.changes:
             self.truth.free[:] = problem.grid.terrain.free
         start = problem.grid.cell(problem.start)
-        begin_trip(self.handle(), self._meter, self._sight, start)
+        if self._fresh:
+            self.trip.state["at"] = self.trip.path[0] = start
+        else:
+            begin_trip(self.handle(), self._meter, self._sight, start)
+        self._fresh = False
         if self._sight != 0:
             self._resync(start)
 

@@ -27,9 +27,9 @@ def plan(terrain, trip, memory, s, t):
     return np.int64(0)
 
 
-def trial_loop(episode, limit):
+def trial_loop(episode, t, limit):
     """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK, OVERRUN or CRAMPED."""
-    truth, terrain, trip, memory, t = episode.truth, episode.terrain, episode.trip, episode.memory, episode.goal
+    truth, terrain, trip, memory = episode.truth, episode.terrain, episode.trip, episode.memory
     s = trip.state[0].at
     end = np.int64(GOAL)
     start_clock(trip.clock)
@@ -51,9 +51,9 @@ def trial_loop(episode, limit):
     return end
 
 
-def decision(episode):
+def decision(episode, t):
     """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
-    terrain, trip, memory, t = episode.terrain, episode.trip, episode.memory, episode.goal
+    terrain, trip, memory = episode.terrain, episode.trip, episode.memory
     s = trip.state[0].at
     if must_plan(terrain, trip, s):
         adopt(trip, plan(terrain, trip, memory, s, t))

@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
@@ -32,7 +33,7 @@ def run_agent(
     wanted = 0 if trials == "converge" else whole("trials", trials, 1)
     if not wanted and getattr(agent, "forgets", False):
         raise InputError(f"{type(agent).__name__} forgets what it learned after every trial: it does not converge")
-    world = World(problem, budget, most, clock=clock)
+    world = _world_for(agent, problem, budget, most, clock)
     began = time.perf_counter()
     agent.reset(world.view, checked_seed(seed))
     prepared = getattr(agent, "precompute_seconds", 0.0)
@@ -43,6 +44,18 @@ def run_agent(
         getattr(agent, "begin_trial", lambda: None)()
         records.append(_run_trial(agent, world, most, 0.0))
     return total(records)
+
+
+def _world_for(agent: Agent, problem: Problem, budget: Budget, max_moves: int, clock: bool) -> World:
+    """Return the world of a run. An agent with kernels keeps it, and with it the arrays and their handle."""
+    kept = agent.world if isinstance(agent, KernelAgent) else None
+    if kept is not None and kept.fits(problem, budget, max_moves, clock):
+        kept.restart(problem)
+        return kept
+    world = World(problem, budget, max_moves, clock=clock)
+    if isinstance(agent, KernelAgent):
+        agent.world = world
+    return world
 
 
 def _finished(records: list[Run], wanted: int) -> bool:
@@ -87,33 +100,38 @@ def _checked(action: Any, world: World) -> int:
 
 def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float) -> Run:
     """Read the record of the trial that has just ended off the world."""
-    last, tally, grid = world.trip.meter[0], world.trip.tally[0].copy(), world.problem.grid
+    last, tally = _numbers(world.trip.meter), _numbers(world.trip.tally)
     for count in ("expansions", "scans", "learning_ops", "trace_steps"):  # spent on a move that was never made
         tally[count] += last[count]
-    moves = int(tally.moves)
+    moves = tally["moves"]
     return Run(
         problem=world.problem,
         outcome=_OUTCOMES[end],
-        straights=int(tally.straights),
-        diagonals=int(tally.diagonals),
+        straights=tally["straights"],
+        diagonals=tally["diagonals"],
         moves=moves,
-        stays=int(tally.stays),
-        path=grid.positions(world.trip.path[: moves + 1]),
-        expansions=int(tally.expansions),
-        max_expansions=max(int(tally.max_expansions), int(last.expansions)),
-        scans=int(tally.scans),
-        max_scans=max(int(tally.max_scans), int(last.scans)),
-        learning_ops=int(tally.learning_ops),
-        trace_steps=int(tally.trace_steps),
-        first_move_expansions=int(tally.first_expansions if moves else last.expansions),
-        plans=int(tally.plans),
+        stays=tally["stays"],
+        path=world.problem.grid.positions(world.trip.path[: moves + 1]),
+        expansions=tally["expansions"],
+        max_expansions=max(tally["max_expansions"], last["expansions"]),
+        scans=tally["scans"],
+        max_scans=max(tally["max_scans"], last["scans"]),
+        learning_ops=tally["learning_ops"],
+        trace_steps=tally["trace_steps"],
+        first_move_expansions=tally["first_expansions"] if moves else last["expansions"],
+        plans=tally["plans"],
         seconds=seconds,
         move_seconds=_move_seconds(world, seconds),
         precompute_seconds=precompute_seconds,
         memory=agent.count_learned() if isinstance(agent, KernelAgent) else 0,
-        h_updates=int(tally.raises),
-        overrun=bool(tally.overruns > 0) or end == OVERRUN,
+        h_updates=tally["raises"],
+        overrun=tally["overruns"] > 0 or end == OVERRUN,
     )
+
+
+def _numbers(record: NDArray[Any]) -> dict[str, int]:
+    """Return the fields of a record, which takes no longer than reading one of them."""
+    return dict(zip(record.dtype.names or (), record[0].item(), strict=True))
 
 
 def _move_seconds(world: World, seconds: float) -> MoveSeconds | None:

@@ -96,7 +96,16 @@ class TestWhatWaits:
         agent = pool.take(key_of(agents.load("lss-lrta"), {}, problem))
         assert agent is not None
         assert not hasattr(agent, "view")
-        assert (agent._parts, agent._handle) == ((), None)
+
+    def test_an_agent_finds_the_arrays_of_its_last_world_on_the_same_map_only(self, pool: Pool) -> None:
+        (one,), (other,) = some_problems(9, 1), some_problems(8, 1)
+        back, fog = Problem(one.grid, one.goal, one.start), Problem(one.grid, one.start, one.goal, vision=1)
+        agent, seen = agents.make("lrta"), []
+        for problem in (one, back, fog, other, one):
+            assert agents.run(agent, problem).cost == agents.run(agents.make("lrta"), problem).cost
+            seen.append(id(agent.world))
+        assert seen[0] == seen[1] == seen[2]
+        assert seen[3] != seen[2]
 
     def test_an_agent_whose_run_raised_does_not_wait(self, pool: Pool) -> None:
         problem = Problem(Grid(np.ones((9, 9))), (0, 0), (8, 8))
