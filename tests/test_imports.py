@@ -110,3 +110,18 @@ def test_no_file_names_a_folder_of_one_machine_or_the_host_of_a_registry() -> No
     files = [ROOT / name for name in names if (ROOT / name).is_file()]
     found = {str(path.relative_to(ROOT)): LOCAL.search(path.read_bytes()) for path in files}
     assert {name: match[0] for name, match in found.items() if match} == {}
+
+
+# In the order in which they may import each other: the command is a leaf.
+FLOORS = ("j48", "runs", "judge", "learn", "experiments", "report", "cli")
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_within_training_a_package_imports_only_those_before_it(floor: str) -> None:
+    later = {f"training.{name}" for name in FLOORS[FLOORS.index(floor) + 1 :]}
+    assert offences(modules(f"training/{floor}"), later) == []
+
+
+def test_nothing_imports_the_command() -> None:
+    outside = [path for room in ROOMS for path in modules(room) if ROOT / "training/cli" not in path.parents]
+    assert offences(outside, {"training.cli"}) == []

@@ -19,8 +19,8 @@ from rt_gym import Grid, InputError
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole
 from rt_gym.terrain import Position
-from training.compare import Workers
-from training.compare.sources import source_stamp
+from training.runs import Workers
+from training.runs.sources import source_stamp
 
 _JOBS = 64  # that the work is cut into, where it can be
 

@@ -9,7 +9,7 @@ import agents
 from reference.plain_oracle import scipy_distances
 from rt_gym import Problem, load_map, load_scenarios
 from rt_gym.maps import names
-from training.bench import scenario_files, tolerance
+from training.judge.speed import scenario_files, tolerance
 
 
 def test_a_sample_of_the_published_optimal_lengths_is_reproduced(shared_maps: Path) -> None:

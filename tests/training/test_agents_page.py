@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import agents
 from training.cli import app
-from training.commands.agents import describe
-from training.experiments import agents_page
-from training.experiments.agents_page import PAGE, rows_by_id, static_part
+from training.cli.agents import describe
+from training.report import agents_page
+from training.report.agents_page import PAGE, rows_by_id, static_part
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FEW = ["astar", "lrta"]

@@ -14,8 +14,8 @@ from rt_gym import Grid, InputError, Problem, load_map, sample_problems
 from rt_gym.changes import KINDS, scripted_changes
 from rt_gym.render import frame, palette, text
 from training import cli
-from training.compare import Draw, choose_changes, find_courses
-from training.playback import FRESH, Playback
+from training.cli.player.playback import FRESH, Playback
+from training.runs import Draw, choose_changes, find_courses
 
 runner = CliRunner()
 TRIP = ["rooms-64", "--start", "5,5", "--goal", "40,40"]

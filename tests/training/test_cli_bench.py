@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import agents
 from rt_gym import Problem, load_map, sample_problems
 from rt_gym.maps import Scenario, save_map, write_scenarios
-from training import bench
 from training.cli import app
+from training.judge import speed as bench
 
 runner = CliRunner()
 

@@ -8,8 +8,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from training.cli import app
-from training.commands import demo
+from training.cli import app, demo
 
 runner = CliRunner()
 FILES = ["suboptimality.png", "suboptimality.svg", "run.png"]

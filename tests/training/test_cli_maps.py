@@ -13,8 +13,7 @@ from rt_gym import load_map
 from rt_gym.maps import names
 from rt_gym.maps.bundled import TABLE
 from rt_gym.maps.generate import GENERATORS
-from training.cli import app
-from training.commands import maps
+from training.cli import app, maps
 
 runner = CliRunner()
 

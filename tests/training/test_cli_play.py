@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 import agents
 from rt_gym import InputError, Problem, load_map, sample_problems
 from rt_gym.render import Window
-from training import cli, film
-from training.commands import screens
-from training.commands.screens import TerminalScreen, with_256_colours
-from training.playback import Playback
-from training.specs import parse_agent
+from training import cli
+from training.cli.player import film, screens
+from training.cli.player.playback import Playback
+from training.cli.player.screens import TerminalScreen, with_256_colours
+from training.runs.specs import parse_agent
 
 runner = CliRunner()
 TRIP = ["rooms-64", "--start", "5,5", "--goal", "20,20"]

@@ -9,9 +9,9 @@ import agents
 from agents.policies.record_depths import make_record
 from rt_gym import InputError, splits
 from rt_gym.features.decision import SITUATION
-from training.collect import Logging, Samples, collect, load_samples
-from training.compare import Course, Draw, Workers, find_courses
-from training.learners import Recipe, fit_policy
+from training.learn.fit import Recipe, fit_policy
+from training.learn.log import Logging, Samples, collect, load_samples
+from training.runs import Course, Draw, Workers, find_courses
 
 HERE = Workers(jobs=1)
 LOGGING = Logging(d_max=6, per_problem=150)
@@ -121,7 +121,7 @@ class TestFiles:
     def test_a_log_that_was_killed_goes_on_with_what_is_there(
         self, courses: list[Course], samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from training import collect as module
+        from training.learn import log as module
 
         real, done = module.run_job, []
 

@@ -6,7 +6,7 @@ import pytest
 
 import agents
 from rt_gym import InputError
-from training.compare import Allowance, Draw, Plan, Workers, enlist, enlist_all, find_courses, portfolio, run_plan
+from training.runs import Allowance, Draw, Plan, Workers, enlist, enlist_all, find_courses, portfolio, run_plan
 
 GREEDY = """
 class Greedy:

@@ -8,7 +8,7 @@ import pytest
 
 from rt_gym import Change, InputError, Problem, load_map, sample_problems
 from rt_gym.maps import Scenario, save_map, write_scenarios
-from training.compare import Course, Draw, find_courses, read_changes
+from training.runs import Course, Draw, find_courses, read_changes
 
 
 def courses(*sources: object, **draw: object) -> list[Course]:

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from training.cli import app
-from training.compare import Workers, workers
+from training.runs import Workers, workers
 
 runner = CliRunner()
 ARGUMENTS = ["compare", "rooms-64", "-a", "lrta:depth=1,2", "--problems", "30", "--optimal", "10..50", "--out"]

@@ -12,11 +12,11 @@ import pytest
 
 import training
 from rt_gym import InputError
-from training.compare import Allowance, Draw, Plan, Row, Timing, Workers, enlist_all, find_courses, run_plan
-from training.compare import jobs as jobs_module
-from training.compare.jobs import Job, run_job
-from training.compare.rows import COLUMNS, Result, format_rows, read_rows
-from training.compare.store import Store
+from training.runs import Allowance, Draw, Plan, Row, Timing, Workers, enlist_all, find_courses, run_plan
+from training.runs import jobs as jobs_module
+from training.runs.jobs import Job, run_job
+from training.runs.rows import COLUMNS, Result, format_rows, read_rows
+from training.runs.store import Store
 
 ROOT = Path(training.__file__).parents[1]
 HERE = Workers(jobs=1)
@@ -70,7 +70,7 @@ def test_a_plan_that_was_stopped_goes_on_and_makes_the_same_table(
         run_here(plan, tmp_path, advance=stop_at_the_third)
     assert len(list((tmp_path / "jobs").iterdir())) == 3
     started: list[str] = []
-    monkeypatch.setattr("training.compare.runs.run_job", lambda job: started.append(job.key) or run_job(job))
+    monkeypatch.setattr("training.runs.execution.run_job", lambda job: started.append(job.key) or run_job(job))
     assert format_rows(run_here(plan, tmp_path)[0]) == table
     assert len(started) == len(set(started)) == 16 - 3
     assert format_rows(run_here(plan, tmp_path)[0]) == table
@@ -130,7 +130,7 @@ def test_a_worker_that_is_replaced_because_it_has_grown_alarms_nobody() -> None:
     script = """
 import sys, time
 from dataclasses import dataclass
-from training.compare.workers import Workers
+from training.runs.workers import Workers
 
 @dataclass
 class Job:

@@ -7,19 +7,18 @@ import pytest
 
 import agents
 from rt_gym import Change, InputError
-from training.compare import (
+from training.judge import Score, score_all
+from training.runs import (
     Allowance,
     Draw,
     Plan,
     Row,
-    Score,
     Timing,
     Workers,
     choose_baseline,
     enlist_all,
     find_courses,
     run_plan,
-    score_all,
 )
 
 HERE = Workers(jobs=1)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from training.compare import stats
-from training.compare.stats import estimate, pareto_front, ratio, resampled_sums
+from training.judge import stats
+from training.judge.stats import estimate, pareto_front, ratio, resampled_sums
 
 
 def rows(*values: float) -> np.ndarray:

@@ -8,28 +8,21 @@ import pytest
 from PIL import Image
 
 from rt_gym import InputError
-from training import bench
-from training.compare import (
-    Allowance,
+from training.judge import (
     Arena,
     Calibration,
-    Draw,
     Findings,
-    Plan,
     Question,
-    Row,
-    Workers,
     calibrate,
-    enlist_all,
     find,
-    find_courses,
     judge,
     late_ticks,
     recommend,
-    run_plan,
     score_all,
 )
-from training.compare.table import digits
+from training.judge import speed as bench
+from training.judge.tables import digits
+from training.runs import Allowance, Draw, Plan, Row, Workers, enlist_all, find_courses, run_plan
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,14 @@ import agents
 from agents.policies.networks import Network
 from reference.plain_grid import h0
 from rt_gym import InputError
-from training import evolve as module
-from training import exam as exams
-from training.collect import Logging
-from training.compare import Course, Draw, Workers, find_courses, score_all
-from training.depth import School, fixed_depths
-from training.evolve import Breed, Evolution, evolve
-from training.exam import Exam, Walk, deal, judge_all, select, set_exam, walk
+from training.judge import score_all
+from training.learn import evolve as module
+from training.learn import exam as exams
+from training.learn.evolve import Breed, Evolution, evolve
+from training.learn.exam import Exam, Walk, deal, judge_all, select, set_exam, walk
+from training.learn.log import Logging
+from training.learn.select import School, fixed_depths
+from training.runs import Course, Draw, Workers, find_courses
 
 HERE = Workers(jobs=1)
 QUICK = Evolution(generations=4, population=4, check=2, problems=6)
@@ -56,7 +57,7 @@ class TestMerits:
         assert judge_all([always(depth, "depth")], exam, HERE) == [(pytest.approx(0), pytest.approx(0))]
 
     def test_ratios_are_those_of_a_comparison(self, tmp_path: Path) -> None:
-        from training.compare import Allowance, Plan, enlist, run_plan
+        from training.runs import Allowance, Plan, enlist, run_plan
 
         breed = Breed("deepen", 2, 20, 20)
         network, found = breed.network(breed.start()), courses("caves-128")

@@ -8,20 +8,7 @@ import numpy as np
 import pytest
 
 import agents
-from training.collect import Logging, collect
-from training.commands.reproduce import _conduct
-from training.compare import (
-    Allowance,
-    Course,
-    Draw,
-    Plan,
-    Workers,
-    advantage,
-    enlist_all,
-    find_courses,
-    run_plan,
-    score_all,
-)
+from training.cli.reproduce import _conduct
 from training.experiments import ids, load
 from training.experiments.evidence import Evidence, accuracy
 from training.experiments.exams import Exam, Sitting, always, examine, sit
@@ -29,8 +16,11 @@ from training.experiments.frame import Experiment, Part
 from training.experiments.grounds import Ground
 from training.experiments.label_rules import RULES
 from training.experiments.lessons import Lesson, room
-from training.experiments.page import claims_table
-from training.learners import Recipe
+from training.judge import advantage, score_all
+from training.learn.fit import Recipe
+from training.learn.log import Logging, collect
+from training.report.results_page import claims_table
+from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, run_plan
 
 HERE = Workers(jobs=1)
 SMALL_LEAVES = Recipe(min_leaf=10)

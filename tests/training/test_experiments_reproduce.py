@@ -12,13 +12,14 @@ from typer.testing import CliRunner
 from rt_gym import InputError, load_map
 from rt_gym.maps import save_map
 from training import experiments
-from training.cli import app
-from training.commands import reproduce
-from training.compare import read_rows
-from training.experiments import dc_f5, ids, load, rl_ppo
+from training.cli import app, reproduce
+from training.experiments import ids, load
+from training.experiments.dc import f5 as dc_f5
 from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED
 from training.experiments.grounds import Ground
-from training.experiments.page import claims_table, render
+from training.experiments.rl import ppo as rl_ppo
+from training.report.results_page import claims_table, render
+from training.runs import read_rows
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PROBLEMS = 2
@@ -34,7 +35,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     part = replace(experiment.parts[0], grounds=(Ground("ours/rooms", 64, 64),), problems=problems, optimal=(20, 40))
     small = replace(experiment, parts=(part,), changes=("one thing",))
     monkeypatch.setattr(dc_f5, "EXPERIMENT", small)
-    monkeypatch.setattr(experiments, "_TABLE", {"dc-f5": "dc_f5"})
+    monkeypatch.setattr(experiments, "_TABLE", {"dc-f5": "dc.f5"})
     monkeypatch.setattr(reproduce, "_PUBLIC", tmp_path / "nowhere")
     (tmp_path / "maps" / "ours").mkdir(parents=True)
     (tmp_path / "here").mkdir()
@@ -67,7 +68,7 @@ def test_without_public_maps_generated_ones_are_taken_and_the_output_says_so() -
 
 def test_a_second_run_reads_the_jobs_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("all", "--maps", "../maps", "--json")
-    monkeypatch.setattr("training.compare.runs.run_job", None)
+    monkeypatch.setattr("training.runs.execution.run_job", None)
     second = run("all", "--maps", "../maps", "--json", "--size", "record")
     assert first.exit_code == second.exit_code == 0
     assert json.loads(first.stdout)[0]["tables"] == json.loads(second.stdout)[0]["tables"]
@@ -120,7 +121,7 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("training.compare.run_plan", interrupted)
+    monkeypatch.setattr("training.runs.run_plan", interrupted)
     result = run("dc-f5", "--maps", "../maps")
     assert result.exit_code == 130
     assert "the same command goes on from there" in result.stderr
@@ -135,7 +136,7 @@ class TestWithoutTheExtraRL:
             experiment.parts[0], grounds=(ground,), taught_on=(ground,), chosen_on=(ground,), optimal=(20, 40)
         )
         monkeypatch.setattr(rl_ppo, "EXPERIMENT", replace(experiment, parts=(part,)))
-        monkeypatch.setattr(experiments, "_TABLE", {"rl-ppo": "rl_ppo", "dc-f5": "dc_f5"})
+        monkeypatch.setattr(experiments, "_TABLE", {"rl-ppo": "rl.ppo", "dc-f5": "dc.f5"})
         monkeypatch.setitem(sys.modules, "stable_baselines3", None)
 
     def test_all_means_all_others_and_the_extra_is_named(self) -> None:

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from training.commands.reproduce import _conduct
-from training.compare import Workers
-from training.evolve import Evolution
-from training.experiments import load, rl_controllers, rl_ppo
+from training.cli.reproduce import _conduct
+from training.experiments import load
 from training.experiments.frame import Experiment, Part
 from training.experiments.grounds import Ground
 from training.experiments.lessons import Reinforcement, Upbringing
-from training.rl import Training
+from training.experiments.rl import controllers as rl_controllers
+from training.experiments.rl import ppo as rl_ppo
+from training.learn.evolve import Evolution
+from training.learn.rl import Training
+from training.runs import Workers
 
 
 def shrunk(experiment: Experiment, lessons: tuple[Any, ...]) -> Experiment:

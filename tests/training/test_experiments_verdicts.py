@@ -5,9 +5,10 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from training.compare import Allowance, Draw, Estimate, Plan, Row, Workers, enlist_all, find_courses, run_plan
 from training.experiments.evidence import Evidence, bootstrap, exactly, mean, ratio, score_table, trend
 from training.experiments.frame import FAILS, HOLDS, UNDECIDED, Claim
+from training.judge import Estimate
+from training.runs import Allowance, Draw, Plan, Row, Workers, enlist_all, find_courses, run_plan
 
 AT_LEAST, AT_MOST, BAND, EXACT = (50, inf), (-inf, -0.9), (0.85, 1.15), (1, 1)
 

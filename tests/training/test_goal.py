@@ -13,10 +13,10 @@ from reference.plain_grid import Map
 from reference.plain_oracle import distances
 from rt_gym import InputError
 from rt_gym.abstraction import abstract
-from training import goal
 from training.cli import app
-from training.compare import Course, Draw, Workers, find_courses
-from training.goal import GoalSamples, Schooling, collect, cross_validate, fit_goals, joined, top
+from training.learn import goal
+from training.learn.goal import GoalSamples, Schooling, collect, cross_validate, fit_goals, joined, top
+from training.runs import Course, Draw, Workers, find_courses
 
 HERE = Workers(jobs=1)
 SCHOOLING = Schooling(level=2, depth=4, states=20, min_leaf=10)

@@ -9,11 +9,11 @@ from reference import plain_depth_control, plain_grid
 from reference.plain_grid import Position
 from reference.plain_oracle import random_problem
 from rt_gym import Grid, Problem
-from training.collect import Logging, Samples, collect
-from training.compare import Course, Draw, Task, Workers, find_courses
-from training.labels import TIES, agreement, label_by
-from training.learners import Recipe, by_layers, costs, fit_policy
-from training.validation import cross_validate, predict_depths
+from training.learn.fit import Recipe, by_layers, costs, fit_policy
+from training.learn.labels import TIES, agreement, label_by
+from training.learn.log import Logging, Samples, collect
+from training.learn.validate import cross_validate, predict_depths
+from training.runs import Course, Draw, Task, Workers, find_courses
 
 HERE = Workers(jobs=1)
 EAST, SOUTH, WEST = 0, 1, 2

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from rt_gym import InputError
 from training.cli import app
-from training.compare import Draw, Entry, Place, Plan, Result, Row, Workers, enlist_all, find_courses, run_plan
-from training.compare.contenders import Allowance
-from training.leaderboard import PRICE, leaderboard_table, require_marks, score
+from training.judge.leaderboard import PRICE, leaderboard_table, require_marks, score
+from training.runs import Draw, Entry, Place, Plan, Result, Row, Workers, enlist_all, find_courses, run_plan
+from training.runs.contenders import Allowance
 
 # agent, setting -> cost and expansions on a problem of optimal cost 10 and on one of optimal cost 20
 RUNS = {

@@ -9,9 +9,7 @@ import pytest
 from agents.policies.trees import add_scores
 from rt_gym import InputError
 from rt_gym.features.decision import LAYERS, SITUATION
-from training.collect import Logging, Samples, collect
-from training.compare import Draw, Workers, find_courses
-from training.learners import (
+from training.learn.fit import (
     DECISIONS,
     LABELS,
     LEARNERS,
@@ -24,7 +22,9 @@ from training.learners import (
     make_classifier,
     merged,
 )
-from training.validation import cross_validate, document, importances, learning_curve, predict_depths
+from training.learn.log import Logging, Samples, collect
+from training.learn.validate import cross_validate, document, importances, learning_curve, predict_depths
+from training.runs import Draw, Workers, find_courses
 
 RECIPE = Recipe(min_leaf=20, trees=25, features="rich", price=0.02)
 

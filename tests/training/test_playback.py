@@ -10,9 +10,9 @@ import agents
 from agents.record import Decision
 from rt_gym import STAY, Grid, Problem, View, load_map, sample_problems
 from rt_gym.render import Scene, frame, text
-from training.film import frame_size
-from training.narration import LEGEND, caption, tell
-from training.playback import Moment, Playback, close_up
+from training.cli.player.film import frame_size
+from training.cli.player.narration import LEGEND, caption, tell
+from training.cli.player.playback import Moment, Playback, close_up
 
 POCKET = Grid(
     [

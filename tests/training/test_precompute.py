@@ -18,9 +18,9 @@ from agents.knowledge import knn, pdb, subgoals
 from rt_gym import Grid, InputError, Problem, load_map
 from rt_gym.abstraction import abstract
 from training.cli import app
-from training.commands import precompute as command
-from training.compare import Workers
+from training.cli import precompute as command
 from training.precompute import Neighbours, Order, Patterns, Subgoals, precompute
+from training.runs import Workers
 
 GRID = Grid(np.random.default_rng(3).random((11, 16)) < 0.75)
 GOALS = ((1, 1), (5, 4), (6, 4))

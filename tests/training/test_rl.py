@@ -14,13 +14,13 @@ import agents
 from agents.policies.networks import KNOWN, Network, load_network
 from rt_gym import InputError, load_map, sample_problems
 from training.cli import app
-from training.compare import Course, Draw, Workers, find_courses
-from training.rl import Training, train
-from training.rl.course import balanced, problems_of
-from training.rl.evolution import evolve_network
-from training.rl.imitation import clone, examples
-from training.rl.judges import RatioJudge, TimeJudge
-from training.rl.model import (
+from training.judge.think import SLICES_TO_BEAT, contest, evaluate, fixed_times, follow_rule, gain, times_table
+from training.learn.rl import Training, train
+from training.learn.rl.course import balanced, problems_of
+from training.learn.rl.evolution import evolve_network
+from training.learn.rl.imitation import clone, examples
+from training.learn.rl.judges import RatioJudge, TimeJudge
+from training.learn.rl.model import (
     agree,
     export,
     exported,
@@ -30,7 +30,7 @@ from training.rl.model import (
     make_model,
     save_checkpoint,
 )
-from training.think import SLICES_TO_BEAT, contest, evaluate, fixed_times, follow_rule, gain, times_table
+from training.runs import Course, Draw, Workers, find_courses
 
 WHY = "the extra rl (Stable-Baselines3 and PyTorch) is not installed"
 sb3 = pytest.importorskip("stable_baselines3", reason=WHY)
@@ -203,9 +203,9 @@ class TestImitation:
     def test_a_clone_agrees_with_its_teacher_far_above_the_most_frequent_action(
         self, env: str, teacher: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("training.rl.imitation.STEPS", 60)
-        monkeypatch.setattr("training.rl.imitation.BATCH", 128)
-        monkeypatch.setattr("training.rl.imitation.EPOCHS", 60)
+        monkeypatch.setattr("training.learn.rl.imitation.STEPS", 60)
+        monkeypatch.setattr("training.learn.rl.imitation.BATCH", 128)
+        monkeypatch.setattr("training.learn.rl.imitation.EPOCHS", 60)
         vision = 3 if env == THINK else None
         training = Training(env=env, teacher=teacher, vision=vision, d_max=8, episodes=16)
         taught = examples(training, courses(count=12), HERE)
@@ -375,7 +375,7 @@ class TestCommand:
         def interrupted(*_: Any) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("training.rl.train", interrupted)
+        monkeypatch.setattr("training.learn.rl.train", interrupted)
         result = self.run(tmp_path)
         assert (result.exit_code, result.stdout) == (130, "")
         assert result.stderr.endswith(f"is kept in {tmp_path}; the same command goes on from there\n")

@@ -9,11 +9,11 @@ import pytest
 
 from agents.policies.networks import load_network
 from rt_gym import InputError
-from training.compare import Course, Draw, Workers, find_courses
-from training.rl import Training, train
-from training.rl.course import problems_of
-from training.rl.imitation import clone, examples
-from training.rl.model import agree, exported, import_zip, make_env, make_model
+from training.learn.rl import Training, train
+from training.learn.rl.course import problems_of
+from training.learn.rl.imitation import clone, examples
+from training.learn.rl.model import agree, exported, import_zip, make_env, make_model
+from training.runs import Course, Draw, Workers, find_courses
 
 WHY = "the extra rl (Stable-Baselines3 and PyTorch) or sb3-contrib is not installed"
 sb3 = pytest.importorskip("stable_baselines3", reason=WHY)
@@ -105,8 +105,8 @@ class TestNetworks:
 
 class TestTraining:
     def test_it_can_begin_with_imitation(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("training.rl.imitation.STEPS", 60)
-        monkeypatch.setattr("training.rl.imitation.BATCH", 128)
+        monkeypatch.setattr("training.learn.rl.imitation.STEPS", 60)
+        monkeypatch.setattr("training.learn.rl.imitation.BATCH", 128)
         taught = examples(Training(env="RTThink-v0", teacher="rule", vision=2, slice=5), courses(), HERE)
         majority = np.bincount(taught.actions).max() / len(taught.actions)
         assert clone(learner(THINKING), taught, seed=0) > majority + 0.3 * (1 - majority)

@@ -9,7 +9,7 @@ import pytest
 
 import agents
 from rt_gym import Grid, InputError, Problem, load_map, sample_problems
-from training.think import COMMITTED, SIDE_BY_SIDE, FixedSlices, evaluate, fixed_times
+from training.judge.think import COMMITTED, SIDE_BY_SIDE, FixedSlices, evaluate, fixed_times
 
 
 @cache

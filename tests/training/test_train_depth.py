@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 import agents
-import training.depth
+import training.learn.select
 from agents.policies.trees import load_policy
 from rt_gym import load_map, sample_problems
 from training.cli import app
-from training.collect import load_samples
+from training.learn.log import load_samples
 
 MAPS = ("--maps", "rooms-64", "--validation", "random-48", "--test", "terrain-96")
 TINY = (*MAPS, "--optimal", "20..60", "--problems", "12", "--d-max", "5", "--min-leaf", "20", "--jobs", "1")
@@ -65,7 +65,7 @@ def test_the_document_tells_what_the_tables_tell(tmp_path: Path) -> None:
 
 
 def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, done = training.depth.collect, []
+    real, done = training.learn.select.collect, []
 
     def interrupted(*given: Any, **named: Any) -> Any:
         if len(done) == 1:
@@ -73,7 +73,7 @@ def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path: Path, monkeypat
         done.append(real(*given, **named))
         return done[-1]
 
-    monkeypatch.setattr(training.depth, "collect", interrupted)
+    monkeypatch.setattr(training.learn.select, "collect", interrupted)
     assert train(tmp_path / "stopped", "--dagger", "1").exit_code == 130
     assert not (tmp_path / "stopped" / "policy.json").exists()
     monkeypatch.undo()

@@ -8,10 +8,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from rt_gym import Grid
-from training.compare import Estimate, Row, Score, Timing, score_all
-from training.compare.stats import Floats, estimate, resampled_sums
-from training.compare.table import Table, digits, interval
-from training.validation import Quality
+from training.judge import Estimate, Score, score_all
+from training.judge.stats import Floats, estimate, resampled_sums
+from training.judge.tables import Table, digits, interval
+from training.learn.validate import Quality
+from training.runs import Row, Timing
 
 NO_LIMIT = "no limit"
 _COLUMNS = ["\nagent", "subopt.\nmean", "95 %\ninterval", "subopt.\nmedian", "exp.\nmean", "95 %\ninterval"]

@@ -9,12 +9,12 @@ import numpy as np
 from agents.policies.depth_control import HISTORY
 from agents.policies.trees import LEAF, Forest, Policy
 from rt_gym.features.history import FEATURES
-from training.collect import Logging, Samples, collect
-from training.compare import Course, Workers
 from training.experiments.label_rules import RULES
 from training.experiments.lessons import STATES, Taught, enrol
-from training.learners import Recipe, fit_policy
-from training.validation import Quality, cross_validate
+from training.learn.fit import Recipe, fit_policy
+from training.learn.log import Logging, Samples, collect
+from training.learn.validate import Quality, cross_validate
+from training.runs import Course, Workers
 
 FOLDS = 10
 PAPER = Recipe(labels="class", features="paper")

@@ -12,11 +12,12 @@ from typing import Any
 
 from rt_gym import Grid, InputError, sample_problems
 from rt_gym.errors import quoted
-from training.compare import Allowance, Contender, Course, Estimate, Plan, Task, enlist_all
-from training.compare.table import Table
 from training.experiments.exams import Exam
 from training.experiments.grounds import Generated, Ground
 from training.experiments.lessons import Lesson, Reinforcement, Upbringing
+from training.judge import Estimate
+from training.judge.tables import Table
+from training.runs import Allowance, Contender, Course, Plan, Task, enlist_all
 
 SIZES = ("smoke", "record", "full")
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"

@@ -1,12 +1,12 @@
-"""Logs as other rules would have labelled them, beside the readings of ties in ``training.labels``."""
+"""Logs as other rules would have labelled them, beside the readings of ties in ``training.learn.labels``."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from training.collect import Samples, settled
-from training.labels import listed
+from training.learn.labels import listed
+from training.learn.log import Samples, settled
 
 Rule = Callable[[Samples], Samples]
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.policies.trees import Policy
-from training.collect import Logging
-from training.compare import Allowance, Contender, Course, Workers, enlist
-from training.depth import School, candidates, choose, contend
-from training.evolve import Evolution, evolve
-from training.learners import Recipe
-from training.rl import Training
-from training.rl import train as train_network
-from training.validation import Quality
+from training.learn.evolve import Evolution, evolve
+from training.learn.fit import Recipe
+from training.learn.log import Logging
+from training.learn.rl import Training
+from training.learn.rl import train as train_network
+from training.learn.select import School, candidates, choose, contend
+from training.learn.validate import Quality
+from training.runs import Allowance, Contender, Course, Workers, enlist
 
 STATES = 1000  # of a problem that are logged
 

@@ -1,0 +1,97 @@
+"""The ``rt-gym`` command: its sub-commands, and what becomes of errors.
+
+Every sub-command is a module of ``training.cli`` and a row of the table below. Those modules import at their top
+only what is light, so that ``--help`` is quick; NumPy, Numba and Matplotlib are imported where they are used.
+"""
+
+import _thread
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from training import check_agents
+from training.cli import agents, bench, compare, demo, maps, play, precompute, reproduce, train
+
+# name -> a function, or an app of further sub-commands
+_COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
+    "demo": demo.demo,
+    "compare": compare.compare,
+    "train": train.app,
+    "precompute": precompute.app,
+    "reproduce": reproduce.reproduce,
+    "agents": agents.agents,
+    "maps": maps.app,
+    "play": play.play,
+    "bench": bench.bench,
+}
+
+
+class _Group(TyperGroup):
+    """The sub-commands, with refused input and Ctrl-C turned into one line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            check_agents()
+        except ImportError as error:
+            _stop(f"rt-gym: {error}", 2)
+        try:
+            return super().invoke(ctx)
+        except ValueError as error:
+            from rt_gym.errors import InputError  # free by now, if it is one
+
+            if not isinstance(error, InputError):
+                raise
+            _stop(f"rt-gym: {error}", 2)
+        except BrokenPipeError:  # the reader is gone; Typer ends silently
+            raise
+        except OSError as error:  # a full disk behind standard output, say
+            _stop(f"rt-gym: {error}", 1)
+        except KeyboardInterrupt:
+            _stop("stopped", 130)
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    typer.echo(message, err=True)
+    raise typer.Exit(code) from None
+
+
+app = typer.Typer(
+    cls=_Group,
+    help="Real-time heuristic search on grids, with a metered budget per move.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for name, command in _COMMANDS.items():
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt; while LLVM compiles a little later, because its callbacks into Python swallow errors."""
+    while frame:
+        if frame.f_globals.get("__name__", "").startswith("llvmlite"):
+            later = threading.Timer(0.1, _thread.interrupt_main)
+            later.daemon = True
+            later.start()
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Run the command."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background it may be ignored
+        signal.signal(signal.SIGINT, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        # A map has characters that an old console cannot show: better a question mark than a traceback.
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    app(prog_name="rt-gym")

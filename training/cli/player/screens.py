@@ -1,0 +1,181 @@
+"""Where a run is watched: in the terminal, or in a window."""
+
+import re
+import sys
+import textwrap
+import time
+from contextlib import ExitStack
+from functools import cache
+from math import inf
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+
+from rt_gym.render import Scene, Window, frame, text
+from training.cli.player.keys import END, Keys
+from training.cli.player.playback import close_up
+
+_NEXT, _STOP = ("\r", "\n"), ("q", "Q", END)
+_TICK = 0.03  # seconds between two looks at the window or at the size of the terminal
+_LEAST = 3  # lines of a terminal that the picture keeps
+_BELOW = 8  # lines left for the summary below the last picture
+_LAST = 2.0  # seconds for which the last picture stays in a window when there is no keyboard
+
+_EXACT = re.compile(r"([34]8);2;(\d+);(\d+);(\d+)")
+_CUBE = (0, 95, 135, 175, 215, 255)  # the levels of colours 16 to 231, six to the power of three
+_GREYS = range(8, 248, 10)  # those of colours 232 to 255
+
+
+def with_256_colours(drawn: str) -> str:
+    """Return a text with each of its 24-bit colours replaced by the nearest that every terminal has."""
+    return _EXACT.sub(lambda match: f"{match[1]};5;{_nearest(*map(int, match.groups()[1:]))}", drawn)
+
+
+@cache
+def _nearest(*colour: int) -> int:
+    levels = [min(range(6), key=lambda level: abs(_CUBE[level] - part)) for part in colour]
+    cube = 16 + 36 * levels[0] + 6 * levels[1] + levels[2]
+    grey = min(range(24), key=lambda number: abs(_GREYS[number] - sum(colour) / 3))
+    off_cube = sum((_CUBE[level] - part) ** 2 for level, part in zip(levels, colour, strict=True))
+    off_grey = sum((_GREYS[grey] - part) ** 2 for part in colour)
+    return cube if off_cube <= off_grey else 232 + grey
+
+
+class Screen:
+    """Shows scenes and listens to the keyboard, between entering and leaving it.
+
+    Args:
+        zoom: how many cells around the agent are shown; the whole map when None.
+
+    Attributes:
+        tells: whether words can be read on it.
+    """
+
+    tells = False
+
+    def __init__(self, zoom: int | None) -> None:
+        self._zoom = zoom
+        self._shown = 0.0
+        self._keys = Keys()
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(self._keys)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
+        """Show a scene with words below it, if it tells words."""
+        self._shown = time.monotonic()
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait until the last scene was shown this long, or for Enter when None; False if the user wants to stop."""
+        end = inf if seconds is None else self._shown + seconds
+        while self._attend():
+            key = self._keys.read(min(_TICK, max(0.0, end - time.monotonic())))
+            if key in _STOP:
+                return False
+            if (seconds is None and key in _NEXT) or time.monotonic() >= end:
+                return True
+        return False
+
+    def linger(self) -> None:
+        """Leave the last scene where it is for a while."""
+
+    def _attend(self) -> bool:
+        """Do what is due while waiting; return whether the screen is still there."""
+        return True
+
+
+class TerminalScreen(Screen):
+    """The whole terminal, drawn over in place; what was there before comes back at the end."""
+
+    tells = True
+
+    def __init__(self, zoom: int | None) -> None:
+        super().__init__(zoom)
+        self._console = Console()
+        self._content: tuple[Scene, str, str] | None = None
+        self._words = 0
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(self._console.screen())
+        return super().__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the last picture where the terminal can be scrolled back to it."""
+        super().__exit__(kind, error, trace)
+        if error is None and self._content:
+            self._write(self._draw(self._content[0], self._console.height - _BELOW) + "\n")
+
+    def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
+        """Show a scene with its caption, and the words below."""
+        super().show(scene)
+        self._content = scene, story, hint
+        self._size = self._console.size
+        lines = self._wrapped(story, hint)
+        lines = [*self._draw(scene, self._size.height - len(lines)).splitlines(), *lines]
+        # Each line is wiped before it is written: after its last column a terminal would wipe that as well.
+        self._write("\x1b[H" + "\n".join(f"\x1b[2K{line}" for line in lines) + "\x1b[J")
+
+    def _wrapped(self, story: str, hint: str) -> list[str]:
+        """Return the lines below the picture; they become more but never fewer, so that the picture keeps its size."""
+        columns, room = self._size.width, max(0, self._size.height - _LEAST)
+        words = textwrap.wrap(story, columns)
+        self._words = max(self._words, len(words))
+        words += [""] * (self._words - len(words))
+        return [*words[: room - 1], f"\x1b[2m{hint[:columns]}\x1b[0m"] if room else []
+
+    def _draw(self, scene: Scene, rows: int) -> str:
+        """Return a scene as text that fits into ``rows`` lines of this terminal, in the colours that it knows."""
+        scene = scene if self._zoom is None else close_up(scene, self._zoom)
+        colours = self._console.color_system
+        plain = self._console.no_color or colours in (None, "windows")
+        drawn = text(scene, self._console.width, max(1, rows), colour=not plain)
+        return drawn if plain or colours == "truecolor" else with_256_colours(drawn)
+
+    def _attend(self) -> bool:
+        if self._content and self._console.size != self._size:
+            self._words = 0
+            self.show(*self._content)
+        return True
+
+    def _write(self, words: str) -> None:
+        self._console.file.write(words)
+        self._console.file.flush()
+
+
+class WindowScreen(Screen):
+    """A window of its own.
+
+    Args:
+        zoom: how many cells around the agent are shown; the whole map when None.
+        size: width and height in pixels.
+    """
+
+    def __init__(self, zoom: int | None, size: tuple[int, int]) -> None:
+        super().__init__(zoom)
+        self._frame_size = size
+        self._window = Window()
+        self._open.callback(self._window.close)
+
+    def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
+        """Show a scene; a window shows no words."""
+        super().show(scene)
+        self._window.show(frame(scene, self._frame_size, self._zoom), scene.caption)
+
+    def linger(self) -> None:
+        """Wait until the window is closed or Enter is pressed, if there is a keyboard."""
+        if self._keys.listening:
+            print("The run is over: close the window, or press Enter here.", file=sys.stderr)
+        self.wait(None if self._keys.listening else _LAST)
+
+    def _attend(self) -> bool:
+        return self._window.pump()

@@ -1,0 +1,190 @@
+"""``rt-gym precompute``: prepare knowledge of a map for the agents that use it."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from training.cli.terminal import AsJson, Seed, make_folder, print_json, progress
+
+if TYPE_CHECKING:
+    from rt_gym import Grid
+    from rt_gym.terrain import Position
+    from training.precompute import Order
+
+app = typer.Typer(help="Prepare knowledge of a map, once, for the agents that use it.", no_args_is_help=True)
+
+MapName = Annotated[str, typer.Argument(metavar="MAP", help="The name of a bundled map, or a file.")]
+Goals = Annotated[
+    list[str] | None,
+    typer.Option(metavar="X,Y|FILE", help="Only these goals, or those of a scenario file; repeatable."),
+]
+Out = Annotated[Path | None, typer.Option(help="The file; MAP-KIND.npz in this folder if nothing is said.")]
+Jobs = Annotated[int, typer.Option(min=-1, help="Processes at a time; -1 for one per core.")]
+Backend = Annotated[str, typer.Option(help="loky (this machine) or dask.")]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="The Dask scheduler.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Ask no questions about time and size.")]
+
+_LONG, _LARGE = 3600.0, 4 << 30  # seconds and bytes above which it asks first
+
+
+@app.command()
+def pdb(
+    map_name: MapName,
+    level: Annotated[int, typer.Option(min=0, help="The level of the abstraction.")] = 4,
+    cap: Annotated[int, typer.Option(min=1, help="The largest depth.")] = 20,
+    mode: Annotated[str, typer.Option(help="G, GI or I.")] = "I",
+    abstraction: Annotated[str, typer.Option(help="clique or tiles.")] = "clique",
+    goals: Goals = None,
+    out: Out = None,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build the pattern database of pdb-lrta: for every pair of regions a depth and a subgoal."""
+    from agents.knowledge.pdb import checked_mode
+    from training.precompute import Patterns
+
+    grid = _load(map_name)
+    order = Patterns(grid, level, cap, checked_mode(mode), abstraction, _goals(grid, goals))
+    _prepare(order, _file(out, grid, "pdb"), (jobs, backend, scheduler), yes, as_json)
+
+
+@app.command()
+def subgoals(
+    map_name: MapName,
+    first: Annotated[str, typer.Option(help="nearest, or sub: every cell then knows its subgoal.")] = "nearest",
+    goals: Goals = None,
+    out: Out = None,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Grow the trees of subgoal-lrta, one for every goal."""
+    from training.precompute import Subgoals
+
+    grid = _load(map_name)
+    order = Subgoals(grid, first, _goals(grid, goals))
+    _prepare(order, _file(out, grid, "subgoals"), (jobs, backend, scheduler), yes, as_json)
+
+
+@app.command()
+def knn(
+    map_name: MapName,
+    records: Annotated[int, typer.Option(min=0, help="How many solved problems.")] = 10_000,
+    cutoff: Annotated[int, typer.Option(min=1, help="The most steps between two subgoals.")] = 250,
+    seed: Seed = 0,
+    out: Out = None,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Solve random problems for knn-lrta and keep their subgoals."""
+    from training.precompute import Neighbours
+
+    grid = _load(map_name)
+    order = Neighbours(grid, records, cutoff, seed)
+    _prepare(order, _file(out, grid, "knn"), (jobs, backend, scheduler), yes, as_json)
+
+
+def _load(map_name: str) -> "Grid":
+    from rt_gym import InputError, load_map
+
+    grid = load_map(map_name)
+    if not grid.free_cells:
+        raise InputError(f"map {grid.name} has no free cell")
+    return grid
+
+
+def _file(out: Path | None, grid: "Grid", kind: str) -> Path:
+    """Return where the file goes, or refuse a place where none can be written."""
+    path = Path(f"{grid.name}-{kind}.npz") if out is None else out
+    make_folder(path.parent)
+    return path
+
+
+def _goals(grid: "Grid", given: list[str] | None) -> "tuple[Position, ...]":
+    """Return the goals that were asked for, all of them free cells of the map."""
+    from rt_gym import InputError, load_scenarios
+    from training.runs.specs import parse_position
+
+    goals: list[Position] = []
+    for text in given or ():
+        if text.endswith(".scen"):
+            goals += [scenario.goal for scenario in load_scenarios(text)]
+        else:
+            goals.append(parse_position("--goals", text))
+    for goal in goals:
+        if not grid.contains(goal) or not grid.passable[goal[1], goal[0]]:
+            raise InputError(f"goal {goal} is no free cell of the map")
+    return tuple(dict.fromkeys(goals))
+
+
+def _prepare(order: "Order", path: Path, options: tuple[int, str, str | None], yes: bool, as_json: bool) -> None:
+    from training.precompute import precompute
+    from training.runs import Workers
+
+    workers, jobs = Workers(*options), order.jobs()
+    if not yes:
+        _ask(*order.estimate())
+    began, done = time.perf_counter(), 0
+    with progress("preparing", len(jobs)) as advance:
+
+        def report(finished: int) -> None:
+            nonlocal done
+            done += finished
+            advance(finished)
+
+        try:
+            precompute(order, path, workers, report)
+        except KeyboardInterrupt:
+            typer.echo(f"stopped: {done} of {len(jobs)} jobs are kept; the same command goes on from there", err=True)
+            raise typer.Exit(130) from None
+    _tell(path, time.perf_counter() - began, as_json)
+
+
+def _ask(seconds: float, size: int) -> None:
+    """Ask before something long or large is begun; without a keyboard, refuse it."""
+    from rt_gym import InputError
+
+    if seconds <= _LONG and size <= _LARGE:
+        return
+    says = f"this takes about {_duration(seconds)} of one core and up to {size / 1e9:.1f} GB"
+    if not sys.stdin.isatty():
+        raise InputError(f"{says}: add --yes to do it, or name the --goals that occur")
+    typer.confirm(f"{says}. Go on?", abort=True)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 3600:.1f} hours" if seconds > _LONG else f"{seconds:.0f} seconds"
+
+
+def _tell(path: Path, seconds: float, as_json: bool) -> None:
+    from rt_gym.files import shown
+
+    facts: dict[str, Any] = {"file": str(path), "bytes": path.stat().st_size, "seconds": round(seconds, 2)}
+    if (peak := _peak()) is not None:
+        facts["peak_bytes"] = peak
+    if as_json:
+        print_json(facts)
+        return
+    memory = "" if peak is None else f", {peak / 1e6:.0f} MB of memory in the largest process"
+    typer.echo(f"{shown(path)}: {facts['bytes'] / 1e6:.2f} MB in {seconds:.1f} s{memory}")
+
+
+def _peak() -> int | None:
+    """Return the most memory that this process or one of its workers has held; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    kilobytes = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return kilobytes * (1 if sys.platform == "darwin" else 1024)

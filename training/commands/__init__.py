@@ -1,1 +1,0 @@
-"""The sub-commands of ``rt-gym``, one module each."""

@@ -1,0 +1,245 @@
+"""DL-F1 and DL-F2: when D* Lite searches, and which cells it expands then.
+
+The figures are drawings: an agent that plans anew when its path turns out to be blocked, and a search that expands,
+approximately, the cells whose goal distance has changed and which A* would expand as well. Here the agent is watched at
+every move. The bars were set before the first full run: 0.9 for "when", one half for "approximately", and no more cells
+than either of the two searches alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from functools import cache
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+import agents
+from agents.dstar_lite import DStarLite
+from rt_gym import Problem, World
+from rt_gym.cost import INF
+from rt_gym.search.astar import CLOSED, begin_astar, make_buckets, resume_astar
+from rt_gym.search.distance import fill_distances
+from rt_gym.trip import make_trip
+from training.experiments.dl.t1 import PAPER, RULES, SEED
+from training.experiments.evidence import Evidence, ratio, with_interval
+from training.experiments.frame import Claim, Experiment, Part
+from training.experiments.grounds import Generated
+from training.judge.stats import Floats
+from training.judge.tables import Table
+from training.runs import Allowance
+
+MOST_MOVES = 1_000_000
+LABEL = "dstar-lite"
+
+# What was changed after the first full run, and why.
+CHANGES: tuple[str, ...] = ()
+
+PART = Part(
+    grounds=(Generated("maze-holes", {"size": 101, "holes": 190}),),
+    problems={"smoke": 3, "record": 60, "full": 60},
+    entrants=((LABEL, Allowance.of(None)), ("repeated-astar", Allowance.of(None))),
+    vision=1,
+    rules=RULES,
+    max_moves=MOST_MOVES,
+)
+
+
+@dataclass(frozen=True)
+class Searches:
+    """What was seen of all searches after the first of a run, summed up.
+
+    Attributes:
+        count: how many expanded anything.
+        blocked: before how many the path was blocked.
+        turned: after how many the agent had another path.
+        turned_blocked: after how many of the blocked ones.
+        cells: different cells that one expanded.
+        fresh: how many of these no earlier search had expanded.
+        changed: cells whose goal distance was another than at the search before.
+        astar: cells that backward A* expands.
+        expanded_changed, expanded_astar, expanded_both: how many of ``cells`` are among these, and among both.
+        both: how many of these are among both.
+    """
+
+    count: int = 0
+    blocked: int = 0
+    turned: int = 0
+    turned_blocked: int = 0
+    cells: int = 0
+    fresh: int = 0
+    changed: int = 0
+    astar: int = 0
+    expanded_changed: int = 0
+    expanded_astar: int = 0
+    expanded_both: int = 0
+    both: int = 0
+
+    def __add__(self, other: "Searches") -> "Searches":
+        return Searches(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+class Watch:
+    """D* Lite at work on a problem, with what other searches would do."""
+
+    def __init__(self, problem: Problem) -> None:
+        cells = problem.grid.terrain.free.size
+        self.world = World(problem, max_moves=MOST_MOVES, log=2 * cells)
+        self.agent: DStarLite = agents.make(LABEL)
+        self.agent.reset(self.world.view, 0)
+        self._buckets, self._trip = make_buckets(self.world.terrain), make_trip(cells)
+        self._trip.meter[:] = self.world.trip.meter
+        self._lists = np.empty((3, cells), np.int32)
+
+    def searches(self) -> Iterator[Searches]:
+        """Act, and yield what is seen of every search after the first."""
+        view, path, before, known = self.world.view, list[int](), self._distances(), set[int]()
+        while not self.world.done:
+            news = {view.cell(position) for position in view.take_changes()}
+            action = self.agent.act()
+            path = path[1:] if path and path[0] == view.cell(view.position) else path
+            if view.meter.expansions:
+                old, path = path, self._path()
+                after, expanded = self._distances(), set(view.expanded.tolist())
+                if known:
+                    blocked, turned = not news.isdisjoint(old), old != path
+                    changed = set((before != after).nonzero()[0].tolist())
+                    seen = Searches(1, blocked, turned, turned and blocked, len(expanded), len(expanded - known))
+                    yield seen + _overlaps(expanded, changed, self._astar())
+                before, known = after, known | expanded
+            self.world.step(action)
+
+    def _distances(self) -> NDArray[np.int64]:
+        """Return the goal distances on the believed map."""
+        distance = np.empty(self.world.terrain.free.size, np.int64)
+        fill_distances(self.world.terrain, self.world.view.goal_cell, distance, self._lists)
+        return distance
+
+    def _astar(self) -> set[int]:
+        """Return the cells that A* expands from the goal to where the agent stands."""
+        view, space = self.world.view, self._buckets.space
+        begin_astar(self.world.terrain, self._buckets, view.goal_cell, view.cell(view.position))
+        resume_astar(self.world.terrain, self._trip, self._buckets, view.cell(view.position), INF)
+        size = int(space.state[0].slots)
+        return set(space.cell[:size][space.role[:size] == CLOSED].tolist())
+
+    def _path(self) -> list[int]:
+        """Return the cells of the path that the agent has planned, as its own values tell; its own cell is left out."""
+        terrain, g = self.world.terrain, self.agent.memory.queue.vertex["g"]
+        cell, path = self.world.view.cell(self.world.view.position), list[int]()
+        while cell != self.world.view.goal_cell:
+            near = [cell + int(terrain.offset[d]) for d in range(8) if int(terrain.mask[cell]) >> d & 1]
+            cell = min(near, key=lambda other: int(g[other]))
+            path.append(cell)
+        return path
+
+
+def _overlaps(expanded: set[int], changed: set[int], astar: set[int]) -> Searches:
+    return Searches(
+        changed=len(changed),
+        astar=len(astar),
+        expanded_changed=len(expanded & changed),
+        expanded_astar=len(expanded & astar),
+        expanded_both=len(expanded & changed & astar),
+        both=len(changed & astar),
+    )
+
+
+@cache
+def watched(problems: int) -> tuple[Searches, ...]:
+    """Return what is seen of the first ``problems`` problems."""
+    courses = islice(PART.courses("full", None, SEED), problems)
+    return tuple(sum(Watch(course.problem(course.tasks[0])).searches(), Searches()) for course in courses)
+
+
+def _columns(evidence: Evidence) -> dict[str, Floats]:
+    seen = watched(len(evidence.numbers(LABEL, "moves")))
+    return {name: np.array([getattr(each, name) for each in seen], float) for name in Searches.__dataclass_fields__}
+
+
+def _claims(evidence: Evidence) -> list[Claim]:
+    seen = _columns(evidence)
+    return [
+        Claim(
+            "Figure 1: it searches only when its path is blocked: share of the searches that expand anything",
+            "all",
+            ratio(seen["blocked"], seen["count"]),
+            low=0.9,
+        ),
+        Claim(
+            "it takes another path only when its own is blocked: share of the changes of its path",
+            "all",
+            ratio(seen["turned_blocked"], seen["turned"]),
+            low=0.9,
+        ),
+        Claim(
+            "Figure 2: of the cells that a search expands, most have changed their goal distance and would be expanded"
+            " by backward A*: the share",
+            "approximately all",
+            ratio(seen["expanded_both"], seen["cells"]),
+            low=0.5,
+        ),
+        Claim(
+            "it expands fewer cells than backward A*: over those of A*",
+            "fewer",
+            ratio(seen["cells"], seen["astar"]),
+            high=1,
+        ),
+        Claim(
+            "it expands fewer cells than have changed their goal distance, which are those of an uninformed incremental"
+            " search: over these",
+            "fewer",
+            ratio(seen["cells"], seen["changed"]),
+            high=1,
+        ),
+        Claim(
+            "from start to goal it expands fewer cells than A* from scratch whenever the path is blocked: the ratio",
+            "fewer",
+            ratio(evidence.numbers(LABEL, "expansions"), evidence.numbers("repeated-astar", "expansions")),
+            high=1,
+        ),
+    ]
+
+
+def _tables(evidence: Evidence) -> list[Table]:
+    seen = _columns(evidence)
+    cells = {
+        "expanded by D* Lite": "cells",
+        "goal distance changed": "changed",
+        "expanded by backward A*": "astar",
+        "changed, and expanded by A*": "both",
+    }
+    shares = {
+        "whose goal distance changed": "expanded_changed",
+        "that backward A* expands": "expanded_astar",
+        "of both kinds": "expanded_both",
+        "that no earlier search had expanded": "fresh",
+    }
+    lines = [[text, *with_interval(ratio(seen[name], seen["count"]))] for text, name in cells.items()]
+    parts = [[text, *with_interval(ratio(seen[name], seen["cells"]))] for text, name in shares.items()]
+    return [
+        Table("Cells per search", ["", "mean", "95 % interval"], lines),
+        Table("Of the cells that D* Lite expands, the share", ["", "mean", "95 % interval"], parts),
+    ]
+
+
+EXPERIMENT = Experiment(
+    id="dl-f2",
+    title="When D* Lite searches, and where",
+    paper=f"{PAPER}, Figures 1 and 2",
+    parts=(PART,),
+    seed=SEED,
+    claims=_claims,
+    tables=_tables,
+    notes=(
+        "The figures are drawings of one small map; these are mazes of a quarter of the size of those of Table 1, with"
+        " as many holes for their size.",
+        "Searches after the first that expand anything. D* Lite also looks when a cell beside its path is blocked, and"
+        " may then expand cells that are as near as the path but not on it. A cell may be expanded twice in one search"
+        " and counts once.",
+        "Figure 2 sets D* Lite against a search that knows the goal distance of every cell. D* Lite does not: it also"
+        " expands cells that no earlier search had to look at, and mends a distance that changed when it matters, which"
+        " may be at a later search.",
+    ),
+    changes=CHANGES,
+)

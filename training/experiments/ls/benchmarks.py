@@ -1,0 +1,102 @@
+"""The four benchmarks of LS, each for the first trial and for convergence. All its experiments take their parts here.
+
+The mazes and the random grids are new for every problem. Wherever an experiment meets the same benchmark with the same
+agent and setting, its runs are those of the other experiments.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from training.experiments.frame import SIZES, Part
+from training.experiments.grounds import Generated, Ground
+from training.runs import Allowance
+
+PAPER = "Hernández, Meseguer, Combining Lookahead and Propagation in Real-Time Heuristic Search, SoCS 2008"
+SEED = 2008
+FIRST, CONVERGENCE = "first trial", "convergence"
+SIDE = 171
+
+GAME_RULES = {"connectivity": 8, "cost": "unit"}
+SYNTHETIC_RULES = {"connectivity": 4, "cost": "unit"}
+
+NOTES = (
+    "Every problem of Maze and Grid35 has a map of its own. Those of the games are drawn at random on every map, the"
+    " goal from the cells that can be reached.",
+    "A diagonal move needs both cells beside it to be free; the paper does not say what its own do.",
+    "Times are planning and walking on one core of the machine that ran this, in ms; only their ratios are compared."
+    " Scans count every reading of a cell's neighbours, for whatever purpose.",
+    "Convergence is the sum over all trials up to and including the first that raises no value.",
+)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Maps with their rules, and how many problems each of them has: smoke, record, full.
+
+    Attributes:
+        name: what the paper calls it.
+        grounds: its maps.
+        rules: see ``Part``.
+        first, convergence: the numbers of problems.
+    """
+
+    name: str
+    grounds: tuple[Ground | Generated, ...]
+    rules: Mapping[str, Any]
+    first: tuple[int, int, int]
+    convergence: tuple[int, int, int]
+
+    def parts(self, *specs: str) -> tuple[Part, Part]:
+        """Return the first trial and the convergence of agents written as on the command line."""
+        return self._part(FIRST, 1, self.first, specs), self._part(CONVERGENCE, "converge", self.convergence, specs)
+
+    def _part(self, text: str, trials: int | str, problems: tuple[int, int, int], specs: tuple[str, ...]) -> Part:
+        return Part(
+            grounds=self.grounds,
+            problems=dict(zip(SIZES, problems, strict=True)),
+            entrants=tuple((spec, Allowance.of(None)) for spec in specs),
+            name=f"{self.name}, {text}",
+            vision=1,
+            rules=self.rules,
+            trials=trials,
+        )
+
+
+MAZE = Benchmark(
+    name="Maze",
+    grounds=(Generated("maze", {"size": 181}),),
+    rules=SYNTHETIC_RULES,
+    first=(2, 80, 1500),
+    convergence=(1, 10, 1500),
+)
+GRID35 = Benchmark(
+    name="Grid35",
+    grounds=(Generated("random", {"width": 301, "height": 301, "density": 0.35}),),
+    rules=SYNTHETIC_RULES,
+    first=(2, 40, 1500),
+    convergence=(1, 8, 1500),
+)
+BALDURS_GATE = Benchmark(
+    name="Baldur's Gate",
+    grounds=(
+        Ground("bg/AR0600SR", 192, 214),
+        Ground("bg/AR0516SR", 244, 187),
+        Ground("bg/AR0603SR", 236, 267),
+        Ground("bg/AR0411SR", 232, 272),
+        Ground("bg/AR0701SR", 204, 235),
+    ),
+    rules=GAME_RULES,
+    first=(1, 12, 2000),
+    convergence=(1, 5, 2000),
+)
+WARCRAFT = Benchmark(
+    name="WarCraft III",
+    grounds=tuple(
+        Ground(f"wc3maps512/{name}", SIDE, SIDE, scaled=True)
+        for name in ("battleground", "blastedlands", "plunderisle")
+    ),
+    rules=GAME_RULES,
+    first=(1, 20, 2000),
+    convergence=(1, 8, 2000),
+)

@@ -1,0 +1,24 @@
+"""Rows -> scores -> tables, plots and recommendations: what the runs of a comparison are worth."""
+
+from training.judge.against import Verdict, judge
+from training.judge.calibrate import Calibration, late_ticks
+from training.judge.findings import Findings, Question, find
+from training.judge.recommend import recommend
+from training.judge.scores import Arena, Score, advantage, score_all
+from training.judge.stats import Estimate
+
+__all__ = [
+    "Arena",
+    "Calibration",
+    "Estimate",
+    "Findings",
+    "Question",
+    "Score",
+    "Verdict",
+    "advantage",
+    "find",
+    "judge",
+    "late_ticks",
+    "recommend",
+    "score_all",
+]

@@ -1,0 +1,160 @@
+"""All that a comparison found: what terminals, files and pages are made from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from training.judge.against import WORSE, Verdict, judge
+from training.judge.calibrate import late_ticks
+from training.judge.recommend import recommend
+from training.judge.scores import Arena, Score, cut_curve_runs, score_arena
+from training.judge.tables import Table, difference_table, group, main_table, ratio_table, slow_moves, verdict_table
+from training.runs.contenders import choose_baseline
+from training.runs.plan import Plan
+from training.runs.rows import Entry, Row, Timing
+from training.runs.store import write_tables
+
+_PLOTS = ("tradeoff.png", "tradeoff.svg")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the runs beyond their scores.
+
+    Attributes:
+        baseline: the contender that differences are to, written as on the command line.
+        former: rows of an earlier comparison to judge against, and former_name: its name in tables.
+        units, tick_ms: how many units share a tick of how many milliseconds.
+    """
+
+    baseline: str | None = None
+    former: Sequence[Row] | None = None
+    former_name: str = ""
+    units: int | None = None
+    tick_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The runs of a plan, and everything that follows from them.
+
+    Attributes:
+        plan, rows, timings: what was run, and what came of it.
+        scores: one per contender.
+        baseline: the contender that each one is compared with; empty without a baseline.
+        precomputing: the ids of agents that bring precomputed knowledge; tables list them apart.
+        recommendations: a sentence per budget.
+        late: the share of late ticks of each contender, where many units share one.
+        verdicts: what became better or worse since an earlier comparison.
+        former_name: what that comparison is called.
+    """
+
+    plan: Plan
+    rows: list[Row] = field(repr=False)
+    timings: list[Timing] = field(repr=False)
+    scores: list[Score]
+    baseline: Mapping[Entry, Entry]
+    precomputing: frozenset[str]
+    recommendations: list[str]
+    late: Mapping[Entry, float]
+    verdicts: list[Verdict]
+    former_name: str
+
+    @property
+    def title(self) -> str:
+        """What was compared, in a few words."""
+        names = list(dict.fromkeys(course.name for course in self.plan.courses))
+        where = names[0] if len(names) == 1 else f"{len(names)} maps"
+        count = sum(len(course.tasks) for course in self.plan.courses)
+        return f"{count} problem{'s' * (count > 1)} on {where}"
+
+    @property
+    def regressed(self) -> bool:
+        """Whether any contender is worse than in the earlier comparison."""
+        return any(verdict.word == WORSE for verdict in self.verdicts)
+
+    def remarks(self) -> list[str]:
+        """Return sentences about what was converted, and about what cannot be said because runs were cut."""
+        cut = cut_curve_runs(self.scores)
+        lost = f"No ratios: {cut} runs of LRTA* with a fixed depth failed; a larger move cap may let them finish."
+        return [*self._conversions(), *([lost] if cut and not self.has_ratios else [])]
+
+    def _conversions(self) -> list[str]:
+        """Return a sentence for every budget in time: how many expansions it was taken for."""
+        timed: dict[str, dict[str, int | None]] = {}
+        for agent, _, budget, limit, _ in (contender.entry for contender in self.plan.contenders):
+            if budget.endswith(" ms"):
+                timed.setdefault(budget, {})[agent] = limit
+        return [
+            f"{budget} per move were calibrated on this processor: "
+            + ", ".join(f"{agent} {limit:,}" for agent, limit in limits.items())
+            + " expansions."
+            for budget, limits in timed.items()
+        ]
+
+    @property
+    def has_ratios(self) -> bool:
+        """Whether there is a curve of fixed depths to measure others by."""
+        return any(score.ratio_mean for score in self.scores)
+
+    def tables(self) -> list[Table]:
+        """Return the tables: scores, differences, ratios, verdicts; those that there are."""
+        groups = group(self.scores, self.precomputing)
+        tables = [main_table(self.title, groups, slow_moves(self.rows, self.timings), self.late)]
+        tables += [difference_table(groups, self.baseline)] if self.baseline else []
+        tables += [ratio_table(groups)] if self.has_ratios else []
+        return tables + ([verdict_table(self.verdicts, self.former_name)] if self.verdicts else [])
+
+    def document(self) -> dict[str, Any]:
+        """Return everything but the rows as JSON takes it; numbers that are not there are None."""
+        late = {entry.label: share for entry, share in self.late.items()}
+        return {
+            "settings": self.plan.document(),
+            "scores": [_plain(asdict(score) | {"entry": score.entry._asdict()}) for score in self.scores],
+            "remarks": self.remarks(),
+            "recommendations": self.recommendations,
+            "late_ticks": late,
+            "verdicts": [_plain(asdict(verdict) | {"entry": verdict.entry._asdict()}) for verdict in self.verdicts],
+        }
+
+    def write(self, folder: Path, settings: dict[str, Any]) -> list[Path]:
+        """Write tables and plots into a folder, and return where they are."""
+        from training.judge.figures import draw_scores
+        from training.judge.plots import save
+
+        files = write_tables(folder, self.plan.document() | settings, self.rows, self.timings)
+        figure = draw_scores(self.title, self.scores)
+        return files + [save(figure, folder / name) for name in _PLOTS]
+
+
+def find(plan: Plan, rows: list[Row], timings: list[Timing], question: Question | None = None) -> Findings:
+    """Return what follows from the runs of a plan."""
+    asked = question or Question()
+    baseline = choose_baseline(plan.contenders, asked.baseline) if asked.baseline else {}
+    arena = Arena(rows, plan.seed)
+    scores = score_arena(arena, baseline)
+    prepared = frozenset(contender.agent for contender in plan.contenders if contender.precomputes)
+    limited = any(contender.entry.limit is not None for contender in plan.contenders)
+    return Findings(
+        plan=plan,
+        rows=rows,
+        timings=timings,
+        scores=scores,
+        baseline=baseline,
+        precomputing=prepared,
+        recommendations=recommend(arena, scores, prepared) if limited else [],
+        late=late_ticks(rows, timings, asked.units, asked.tick_ms, plan.seed) if asked.units else {},
+        verdicts=judge(asked.former, rows, plan.seed) if asked.former is not None else [],
+        former_name=asked.former_name,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without infinite numbers, and with estimates as named parts."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    return None if isinstance(value, float) and not isfinite(value) else value

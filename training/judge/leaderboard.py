@@ -1,0 +1,131 @@
+"""A leaderboard of depth controllers: one number each, 0 for the best fixed depth and 1 for the oracle, at a price.
+
+A run costs its moves plus a price for every expansion, divided by the optimal cost of its problem; a controller costs
+the mean over problems. What it saves compared with the fixed depth that is cheapest at that price is divided by what
+the cheapest oracle saves. A controller above 1 saves more than the oracle, which is no bound: it learns with the
+depths it chooses. Below 0 a fixed depth is the better choice.
+
+By default a hundred expansions cost as much as one straight step. Then, on the test splits and on game maps, the
+cheapest fixed depth is neither the shallowest nor the deepest: an agent that always searches more, or always less,
+cannot win.
+
+Intervals hold 95 %, by bootstrap over problems; all controllers meet the same resampled problems. Which fixed depth and
+which oracle define 0 and 1 is decided once, on all problems.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from rt_gym import InputError
+from training.judge.samples import Sample, collect
+from training.judge.stats import Estimate, Floats, estimate, resampled_sums
+from training.judge.tables import Table, digits, interval
+from training.runs.rows import Entry, Row
+
+PRICE = 0.01  # steps that an expansion costs
+_FIXED, _ORACLE = "lrta", "oracle-lrta"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A controller's place.
+
+    Attributes:
+        entry: which contender.
+        cost: its mean cost; None where a run failed or a move exceeded the budget.
+        score: 0 for the best fixed depth, 1 for the oracle; None where there is no cost.
+    """
+
+    entry: Entry
+    cost: Estimate | None
+    score: Estimate | None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain values for JSON."""
+        parts = {"score": self.score, "cost": self.cost}
+        return {"agent": self.entry.label} | {name: part and part._asdict() for name, part in parts.items()}
+
+
+def score(rows: Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Standing]:
+    """Return all contenders, the best first, those without a score last.
+
+    Args:
+        rows: the runs, every contender on the same problems; among them fixed depths of ``lrta`` and ``oracle-lrta``.
+        price: steps that an expansion costs.
+        seed: for the resamplings.
+
+    Raises:
+        InputError: if fixed depths or the oracle are missing, or the oracle saves nothing at that price.
+    """
+    if not (isfinite(price) and price >= 0):
+        raise InputError(f"the price of an expansion must be 0 or more, not {price}")
+    samples = collect(rows)
+    if any(sample.places != samples[0].places for sample in samples):
+        raise InputError("the agents were not run on the same problems")
+    sound = {sample.entry: k for k, sample in enumerate(filter(_sound, samples))}
+    if not sound:
+        raise InputError("no agent reached every goal of a map that does not change, so there is nothing to rank")
+    columns = np.stack([_costs(sample, price) for sample in samples if sample.entry in sound], axis=1)
+    means = resampled_sums(columns, seed) / len(columns)
+    costs = {entry: means[:, k] for entry, k in sound.items()}
+    require_marks(entry.agent for entry in costs)
+    zero, one = _cheapest(costs, _FIXED), _cheapest(costs, _ORACLE)
+    if not one[0] < zero[0]:
+        raise InputError(f"at a price of {price:g} the oracle saves nothing over the best fixed depth; try another one")
+    standings = [_standing(sample, costs.get(sample.entry), zero, one) for sample in samples]
+    return sorted(standings, key=lambda standing: standing.cost.value if standing.cost else float("inf"))
+
+
+def require_marks(agents: Iterable[str]) -> None:
+    """Refuse contenders without the fixed depths and the oracle, which define 0 and 1.
+
+    Raises:
+        InputError: if fixed depths or the oracle are missing.
+    """
+    missing = sorted({_FIXED, _ORACLE}.difference(agents))
+    if missing:
+        raise InputError(
+            f"a leaderboard needs {_FIXED} and {_ORACLE} among the agents; {' and '.join(missing)} is missing"
+        )
+
+
+def _sound(sample: Sample) -> bool:
+    return sample.comparable and sample.measure == "suboptimality"
+
+
+def _costs(sample: Sample, price: float) -> Floats:
+    """Return the cost of every run, in units of its problem's optimal cost; a problem without a way to go costs one."""
+    optimal = np.array([row.place.optimal for row in sample.rows], np.float64) * sample.column("trials_run")
+    work = np.divide(price * sample.expansions, optimal, out=np.zeros(len(optimal)), where=optimal > 0)
+    return sample.quality + work
+
+
+def _cheapest(costs: dict[Entry, Floats], agent: str) -> Floats:
+    """Return the means of the setting of an agent that costs least."""
+    return min((means for entry, means in costs.items() if entry.agent == agent), key=lambda means: float(means[0]))
+
+
+def _standing(sample: Sample, means: Floats | None, zero: Floats, one: Floats) -> Standing:
+    if means is None:
+        return Standing(sample.entry, None, None)
+    problems, saved = len(sample.rows), zero - one
+    score = np.divide(zero - means, saved, out=np.full(len(saved), np.nan), where=saved > 0)
+    known = score[np.isfinite(score)]  # in a resampling the oracle may save nothing
+    return Standing(sample.entry, estimate(means, problems), estimate(known, problems))
+
+
+def leaderboard_table(standings: Sequence[Standing], price: float) -> Table:
+    """Return the table of all places."""
+    columns = ["\nagent", "\nscore", "95 %\ninterval", "\ncost", "95 %\ninterval"]
+    rows = [[standing.entry.label, *_cells(standing.score), *_cells(standing.cost)] for standing in standings]
+    return Table(
+        f"Leaderboard: an expansion costs {price:g} steps, 0 the best fixed depth, 1 the oracle", columns, rows
+    )
+
+
+def _cells(value: Estimate | None) -> list[str]:
+    return ["-", "-"] if value is None else [digits(value.value), interval(value)]

@@ -1,0 +1,224 @@
+"""Plots and pictures, as Matplotlib figures that need no display. Imported only where something is drawn."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import Normal, Stroke
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from numpy.typing import NDArray
+
+from rt_gym.files import atomic_write
+from rt_gym.maps.preview import preview_image
+
+if TYPE_CHECKING:
+    from agents import Run
+    from training.judge.speed import Summary
+
+# Colours that colour-blind readers can distinguish (after Okabe and Ito), and markers for prints in grey.
+_STYLES = (("#0072b2", "o"), ("#56b4e9", "s"), ("#d55e00", "^"), ("#009e73", "D"), ("#cc79a7", "v"), ("#e69f00", "P"))
+_INK, _FAINT, _NIGHT = "#33383d", "#d5d9dd", "#1f2d3a"
+_HEAT = LinearSegmentedColormap.from_list("heat", ["#f9dc9c", "#f5a65b", "#e0563b", "#a61c4b", "#4a1259"])
+STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.edgecolor": _FAINT,
+    "axes.labelcolor": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": _FAINT,
+    "grid.linewidth": 0.6,
+    "text.color": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "svg.hashsalt": "rt_gym",  # the same figure gives the same bytes
+}
+_FRONT: dict[str, Any] = {"color": "#b9c0c6", "lw": 7, "alpha": 0.6, "solid_capstyle": "round", "zorder": 1}
+_LEAST_VIEW = 48  # cells along the side of a picture
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write a figure in the format that the path ends in, all at once or not at all, and return the path."""
+    stream, kind = io.BytesIO(), path.suffix[1:]
+    metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {}
+    with mpl.rc_context(STYLE):
+        figure.savefig(stream, format=kind, dpi=160, metadata=metadata)
+    atomic_write(path, stream.getvalue())
+    return path
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point of a trade-off: what an agent spends and what it reaches.
+
+    Attributes:
+        agent: whose line and colour it has.
+        size: what its size stands for, such as a budget.
+        x, y: the point; y is infinite where a run failed, and the mark then stands at the upper edge.
+        x_ends, y_ends: the ends of their intervals, where there are any.
+        note: what is written beside a mark at the upper edge.
+        front: whether it lies on the Pareto front.
+    """
+
+    agent: str
+    size: str
+    x: float
+    y: float
+    x_ends: tuple[float, float] | None = None
+    y_ends: tuple[float, float] | None = None
+    note: str = ""
+    front: bool = False
+
+
+class Panel(NamedTuple):
+    """One of the plots of a figure."""
+
+    title: str
+    x_label: str
+    marks: Sequence[Mark]
+
+
+def draw_tradeoff(panels: "Mapping[str, Sequence[Summary]]") -> Figure:
+    """Draw suboptimality over expansions per move: one panel per title, one line per agent along its budgets.
+
+    Settings with failures have no mean; they stand at the upper edge with the number of failures.
+    """
+    label = "expansions per move, mean over problems"
+    return draw_panels([Panel(title, label, [_mark(summary) for summary in panels[title]]) for title in panels])
+
+
+def _mark(summary: "Summary") -> Mark:
+    note, size = f"{summary.failed} failed" if summary.failed else "", f"budget {summary.budget or 0:,}"
+    return Mark(summary.agent, size, summary.expansions_mean, summary.suboptimality_mean, note=note)
+
+
+def draw_panels(panels: Sequence[Panel], measure: str = "suboptimality") -> Figure:
+    """Draw trade-offs side by side on the same logarithmic axes, with intervals and the Pareto front of each."""
+    everything = [mark for panel in panels for mark in panel.marks]
+    styles = {agent: _style(k) for k, agent in enumerate(dict.fromkeys(mark.agent for mark in everything))}
+    kinds = list(dict.fromkeys(mark.size for mark in everything))
+    sizes = dict(zip(kinds, np.linspace(5, 11, len(kinds)) if len(kinds) > 1 else [8.0], strict=True))
+    padding = 34 if any(mark.note for mark in everything) else 12
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(5.5 * len(panels), 5.2), layout="constrained")
+        axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+        for axis, panel in zip(axes, panels, strict=True):
+            axis.set_title(panel.title, loc="left", fontsize=10, fontweight="bold", pad=padding)
+            _draw_front(axis, panel.marks)
+            for agent, style in styles.items():
+                _draw_line(axis, [mark for mark in panel.marks if mark.agent == agent], style, sizes)
+            _scale(axis, panel.x_label)
+        if measure == "suboptimality":
+            axes[0].set_ylim(bottom=0.9)
+        axes[0].set_ylabel(f"{measure}, mean over problems")
+        handles = _legend(styles, sizes, any(mark.front for mark in everything))
+        figure.legend(handles=handles, loc="outside lower center", ncols=3 * len(panels), frameon=False)
+    return figure
+
+
+def _style(number: int) -> tuple[str, str]:
+    """Return a colour and a marker that only every 36th agent shares."""
+    count = len(_STYLES)
+    return _STYLES[number % count][0], _STYLES[(number + number // count) % count][1]
+
+
+def _draw_front(axis: Axes, marks: Sequence[Mark]) -> None:
+    points = sorted((mark.x, mark.y) for mark in marks if mark.front)
+    axis.plot([x for x, _ in points], [y for _, y in points], **_FRONT)
+
+
+def _draw_line(axis: Axes, marks: Sequence[Mark], style: tuple[str, str], sizes: Mapping[str, float]) -> None:
+    colour, marker = style
+    points = [(mark.x, mark.y) for mark in marks if isfinite(mark.y)]
+    axis.plot([x for x, _ in points], [y for _, y in points], color=colour, lw=1.6, zorder=2)
+    edge = axis.get_xaxis_transform()
+    for mark in marks:
+        look: dict[str, Any] = {"color": colour, "marker": marker, "ms": sizes[mark.size], "mec": "white"}
+        if isfinite(mark.y):
+            axis.plot(mark.x, mark.y, **look)
+            _draw_interval(axis, mark, colour)
+        else:
+            axis.plot(mark.x, 1.0, transform=edge, clip_on=False, **look | {"mfc": "white", "mec": colour})
+            axis.annotate(
+                mark.note, (mark.x, 1.0), (3, 7), edge, "offset points", color=colour, fontsize=8, rotation=35
+            )
+
+
+def _draw_interval(axis: Axes, mark: Mark, colour: str) -> None:
+    """Draw the intervals as thin lines through the mark; one that is not known is not drawn."""
+    for xs, ys in ((mark.x_ends, (mark.y, mark.y)), ((mark.x, mark.x), mark.y_ends)):
+        if xs and ys:
+            axis.plot(xs, ys, color=colour, lw=1.0, alpha=0.7, zorder=1.5)
+
+
+def _scale(axis: Axes, x_label: str) -> None:
+    """Give both axes logarithms and plain numbers."""
+    axis.set(xscale="log", yscale="log", xlabel=x_label)
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        side.set_minor_locator(NullLocator())
+        side.set_tick_params(length=0)
+
+
+def _legend(styles: Mapping[str, tuple[str, str]], sizes: Mapping[str, float], front: bool) -> list[Line2D]:
+    agents = [
+        Line2D([], [], color=colour, marker=marker, ms=8, mec="white", label=agent)
+        for agent, (colour, marker) in styles.items()
+    ]
+    budgets = [
+        Line2D([], [], ls="", marker="o", color="#8b949c", ms=size, mec="white", label=text)
+        for text, size in sizes.items()
+    ]
+    return agents + (budgets if len(sizes) > 1 else []) + [Line2D([], [], label="Pareto front", **_FRONT)] * front
+
+
+def draw_run(title: str, run: "Run", learned: NDArray[np.float64], best: NDArray[np.int32]) -> Figure:
+    """Draw the part of the map where a run went, how much was learned where, its path and a shortest one."""
+    grid = run.problem.grid
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(9, 9.6), layout="constrained")
+        axis = figure.subplots()
+        extent = (-0.5, grid.width - 0.5, grid.height - 0.5, -0.5)
+        axis.imshow(preview_image(grid, scale=1), extent=extent, interpolation="nearest")
+        heat = np.ma.masked_where((learned <= 0) | ~grid.passable, learned)
+        image = axis.imshow(heat, extent=extent, cmap=_HEAT, interpolation="nearest")
+        _draw_paths(axis, run, best)
+        _look_at(axis, np.concatenate([run.path, best]), grid.width, grid.height)
+        axis.set_title(title, loc="left", fontweight="bold", fontsize=12)
+        axis.legend(loc="upper right", framealpha=0.9, edgecolor="none", labelspacing=0.9, borderpad=0.9)
+        bar = figure.colorbar(image, ax=axis, orientation="horizontal", shrink=0.5, aspect=40, pad=0.02)
+        bar.set_label("how much the heuristic was raised by learning")
+        bar.outline.set_visible(False)
+    return figure
+
+
+def _draw_paths(axis: Axes, run: "Run", best: NDArray[np.int32]) -> None:
+    outline = [Stroke(linewidth=2.6, foreground=_NIGHT), Normal()]
+    axis.plot(*run.path.T, color="white", lw=1.3, path_effects=outline, label=f"walked, cost {run.cost:.0f}")
+    axis.plot(*best.T, color="#1f7fd1", lw=2.4, ls=(0, (3, 1.4)), label=f"shortest, cost {run.optimal:.0f}")
+    for name, marker, colour, (x, y) in (
+        ("start", "o", "#2ecc71", run.problem.start),
+        ("goal", "*", "#ffd23f", run.problem.goal),
+    ):
+        axis.plot(x, y, ls="", marker=marker, ms=13 if marker == "o" else 22, color=colour, mec=_NIGHT, label=name)
+
+
+def _look_at(axis: Axes, places: NDArray[np.int32], width: int, height: int) -> None:
+    """Show a square around these places, with a margin."""
+    low, high = places.min(axis=0), places.max(axis=0)
+    side = min(max(_LEAST_VIEW, 1.15 * float((high - low).max())), max(width, height))
+    x, y = (low + high) / 2
+    axis.set_xlim(x - side / 2, x + side / 2)
+    axis.set_ylim(y + side / 2, y - side / 2)
+    axis.set_axis_off()

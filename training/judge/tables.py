@@ -1,0 +1,167 @@
+"""Scores as tables of words and numbers, for a terminal or a page, and as marks for a plot."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from math import isfinite, isnan
+from statistics import median
+from typing import NamedTuple
+
+from training.judge.against import WORSE, Verdict
+from training.judge.scores import Score
+from training.judge.stats import Estimate
+from training.runs.rows import Entry, Row, Timing
+
+_DASH = "-"
+_NAMES = {"suboptimality": "subopt.", "cost": "cost"}
+
+
+class Alarm(str):
+    """A cell of a table that is highlighted."""
+
+
+class Table(NamedTuple):
+    """A title, column names, and rows; a row of one cell is the heading of a group."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+Groups = Mapping[str, Sequence[Score]]
+
+
+def group(scores: Sequence[Score], precomputing: Collection[str] = ()) -> Groups:
+    """Return scores under headings: their budgets, and apart from the others those with precomputed knowledge."""
+    groups: dict[str, list[Score]] = {}
+    for budget in dict.fromkeys(score.entry.budget for score in scores):
+        heading = f"budget {budget}" if budget != "no limit" else budget
+        for prepared, text in ((False, heading), (True, f"{heading}, with precomputation")):
+            found = [s for s in scores if s.entry.budget == budget and (s.entry.agent in precomputing) == prepared]
+            groups |= {text: found} if found else {}
+    return groups
+
+
+def main_table(title: str, groups: Groups, slow: Mapping[Entry, float], late: Mapping[Entry, float]) -> Table:
+    """Return the table of all scores, budget by budget.
+
+    Args:
+        title: what the table is called.
+        groups: its rows, under their headings.
+        slow: the median over problems of the 99th percentile of each run's moves, in seconds.
+        late: the share of late ticks, where many units share one.
+    """
+    name = _measure(groups)
+    work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nsolved", "µs\np99"]
+    columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", f"{name}\nmedian", *work]
+    columns += ["late\nticks"] * bool(late) + ["\nfront"]
+
+    def row(score: Score) -> list[str]:
+        extra = [f"{100 * late[score.entry]:.1f} %"] if late else []
+        return [*_numbers(score), digits(1e6 * slow[score.entry]), *extra, _front(score)]
+
+    return Table(title, columns, list(_lines(groups, row)))
+
+
+def difference_table(groups: Groups, baseline: Mapping[Entry, Entry]) -> Table:
+    """Return the table of paired differences to the baseline."""
+    work = ["exp. mean\ndifference", "95 %\ninterval"]
+    columns = ["\nagent", f"{_measure(groups)}\ndifference", "95 %\ninterval", *work]
+    against = ", ".join(dict.fromkeys(entry.label for entry in baseline.values()))
+
+    def row(score: Score) -> list[str]:
+        return [score.entry.label, *_signed(score.difference), *_signed(score.expansions_difference)]
+
+    return Table(f"Paired differences to {against}", columns, list(_lines(groups, row)))
+
+
+def ratio_table(groups: Groups) -> Table:
+    """Return the table of ratios to the curve of fixed depths."""
+    columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
+
+    def row(score: Score) -> list[str]:
+        ratios = score.ratio_mean, score.ratio_pooled
+        return [score.entry.label, *(cell for part in ratios for cell in _ratio(part, score.beyond_curve))]
+
+    return Table("Ratios to the curve of fixed depths", columns, list(_lines(groups, row)))
+
+
+def verdict_table(verdicts: Sequence[Verdict], path: str) -> Table:
+    """Return the table of what has become better or worse."""
+    columns = ["\nagent", "\nbudget", "\nverdict", "\ndifference", "95 %\ninterval", "exp. mean\ndifference"]
+    columns += ["95 %\ninterval", "\npairs", "\nlost", "\ngained", "\nvoid"]
+    rows = [
+        [
+            verdict.entry.label,
+            verdict.entry.budget,
+            Alarm(verdict.word) if verdict.word == WORSE else verdict.word,
+            *_signed(verdict.difference),
+            *_signed(verdict.expansions_difference),
+            *(str(count) for count in (verdict.pairs, verdict.lost, verdict.gained, verdict.void)),
+        ]
+        for verdict in verdicts
+    ]
+    return Table(f"Now against {path}", columns, rows)
+
+
+def slow_moves(rows: Iterable[Row], timings: Iterable[Timing]) -> dict[Entry, float]:
+    """Return for every contender the median over problems of the 99th percentile of its runs' moves, in seconds."""
+    grouped: dict[Entry, list[float]] = {}
+    for row, timing in zip(rows, timings, strict=True):
+        grouped.setdefault(row.entry, []).append(timing.p99)
+    return {entry: median(times) for entry, times in grouped.items()}
+
+
+def digits(value: float) -> str:
+    """Return a number with about four digits, or a dash where there is none."""
+    if not isfinite(value):
+        return _DASH
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def interval(estimate: Estimate) -> str:
+    """Return the interval of an estimate."""
+    return _DASH if isnan(estimate.low) else f"[{digits(estimate.low)}, {digits(estimate.high)}]"
+
+
+def _measure(groups: Groups) -> str:
+    return _NAMES[next(iter(groups.values()))[0].measure]
+
+
+def _lines(groups: Groups, row: Callable[[Score], list[str]]) -> Iterator[list[str]]:
+    for heading, scores in groups.items():
+        yield [heading]
+        yield from map(row, scores)
+
+
+def _numbers(score: Score) -> list[str]:
+    return [
+        score.entry.label,
+        digits(score.quality.value) if score.quality else Alarm(_reason(score)),
+        interval(score.quality) if score.quality else _DASH,
+        digits(score.quality_median),
+        digits(score.expansions_mean.value),
+        digits(score.expansions_pooled.value),
+        digits(score.scans_pooled),
+        Alarm(score.worst_move) if score.disqualified else str(score.worst_move),
+        f"{score.problems - score.failed}/{score.problems}",
+    ]
+
+
+def _reason(score: Score) -> str:
+    """Say why a score has no mean."""
+    return "over budget" if score.disqualified else f"{score.failed} failed"
+
+
+def _front(score: Score) -> str:
+    return "both" if len(score.fronts) > 1 else "".join(score.fronts)
+
+
+def _signed(estimate: Estimate | None) -> list[str]:
+    if estimate is None:
+        return [_DASH, _DASH]
+    return ["+" * (estimate.value > 0) + digits(estimate.value), interval(estimate)]
+
+
+def _ratio(estimate: Estimate | None, beyond: bool) -> list[str]:
+    if estimate is None:
+        return [_DASH, _DASH]
+    return [">" * beyond + f"{estimate.value:.2f}", "[{:.2f}, {:.2f}]".format(*estimate[1:])]

@@ -1,0 +1,178 @@
+"""Judge policies that think or act, by the time until the goal is reached, on problems that each is given once.
+
+A policy is a function from a batch of observations of RTThink-v0 to actions. Those to beat think for a fixed number of
+slices before every commitment: the best of them is what a real-time agent with a fixed lookahead can do.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from rt_gym import InputError, Problem
+from rt_gym.envs.single import pick, seeded
+from rt_gym.envs.think.episode import ACT, THINK
+from rt_gym.errors import whole
+from rt_gym.features.thinking import THOUGHTS
+from training.judge.stats import Estimate, estimate, resampled_sums
+from training.judge.tables import Table, digits, interval
+
+SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones end
+SLICES, FOUND, COMMITTED, PATH, SEEN = map(THOUGHTS.index, ("slices", "found", "committed", "path", "seen"))
+UNTIL_FOUND = 10**9  # slices that no search takes
+SLICES_TO_BEAT = (1, 2, 4, 8, 16, UNTIL_FOUND)
+_FIXED = {f"slices={number}" if number < UNTIL_FOUND else "until found": number for number in SLICES_TO_BEAT}
+
+Policy = Callable[[NDArray[np.float32]], NDArray[np.int64]]
+
+
+class FixedSlices:
+    """Think a fixed number of slices whenever nothing is committed, then walk the committed path to its end.
+
+    A search that finds the goal earlier ends there. In fog this walks as ``lss-lrta`` with as large a lookahead does.
+
+    Args:
+        slices: at least one.
+    """
+
+    def __init__(self, slices: int) -> None:
+        self.slices = whole("slices", slices, 1)
+        self._enough = np.log(np.float32(self.slices + 0.5))  # features are logarithms of one more than the number
+
+    def __call__(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Return what to do in every episode."""
+        acts = (observations[:, COMMITTED] > 0) | (observations[:, SLICES] > self._enough)
+        return np.where(acts, ACT, THINK)
+
+
+def follow_rule(observations: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Follow the hand rule: think until the best path leads to a cell that was never seen, or to the goal.
+
+    Beyond that cell the search would think about what it does not know. On a known map this thinks until found.
+    """
+    ready = (observations[:, SEEN] < observations[:, PATH]) | (observations[:, FOUND] > 0)
+    acts = (observations[:, COMMITTED] > 0) | ((observations[:, SLICES] > 0) & ready)
+    return np.where(acts, ACT, THINK)
+
+
+@dataclass(frozen=True)
+class Times:
+    """How policies did on some problems, one entry per problem.
+
+    Attributes:
+        time: until the goal was reached or the episode was cut, in straight steps: the moves' costs and the slices.
+        thought: slices of it.
+        expansions: states expanded.
+        solved: whether the goal was reached.
+        optimal: the cost of a shortest path on the true map.
+    """
+
+    time: NDArray[np.float64]
+    thought: NDArray[np.int64]
+    expansions: NDArray[np.int64]
+    solved: NDArray[np.bool_]
+    optimal: NDArray[np.float64]
+
+    @property
+    def mean(self) -> float:
+        """The mean time."""
+        return float(self.time.mean())
+
+    @property
+    def ratio(self) -> float:
+        """The mean of the times divided by the optimal costs: what the normalised reward adds up to."""
+        return float((self.time / self.optimal).mean())
+
+
+def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Times:
+    """Let a policy solve every problem once, many of them side by side.
+
+    Args:
+        policy: from an array of observations, one row per episode, to an array of actions.
+        problems: what to solve; start and goal differ, and the map does not change.
+        settings: of RTThink-v0, such as ``vision=3`` or ``slice=20``; rewards are minus the time.
+    """
+    if refused := sorted({"problems", "observation", "reward", "price", "shaping", "autoreset_mode"} & set(settings)):
+        raise InputError(f"{refused[0]} is not the judge's to choose: observations are flat and rewards the time")
+    if any(not problem.optimal or not np.isfinite(problem.optimal) for problem in problems):
+        raise InputError("problems must have a goal that can be reached and is not the start, on maps that stay")
+    size = len(problems)
+    batch: Any = gym.make_vec(
+        "RTThink-v0", min(size, SIDE_BY_SIDE), vectorization_mode="vector_entry_point", problems=list(problems),
+        autoreset_mode=AutoresetMode.DISABLED, **settings,
+    )  # fmt: skip
+    time, thought, expansions = np.zeros(size + 1), np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
+    solved, seeds = np.zeros(size + 1, np.bool_), np.array(_seeds(size))
+    solving = np.arange(batch.num_envs)  # after the last problem, one that does not count
+    begun = batch.num_envs
+    observations, _ = batch.reset(seed=seeds[solving])
+    while (solving < size).any():
+        observations, rewards, terminated, truncated, info = batch.step(policy(observations))
+        time[solving] -= rewards
+        thought[solving] += info["thought"]
+        expansions[solving] += info["expansions"]
+        solved[solving] = terminated
+        over = terminated | truncated
+        if over.any():
+            solving[over] = np.minimum(np.arange(begun, begun + over.sum()), size)
+            begun += int(over.sum())
+            observations, _ = batch.reset(seed=seeds[solving % size], options={"reset_mask": over})
+    optimal = np.array([problem.optimal for problem in problems])
+    return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal)
+
+
+@cache
+def _seeds(problems: int) -> list[int]:
+    """Return, for every problem of a pool, the first seed that chooses it."""
+    found: dict[int, int] = {}
+    for seed in count():
+        found.setdefault(int(pick(seeded(seed), problems)), seed)
+        if len(found) == problems:
+            return [found[k] for k in range(problems)]
+    raise AssertionError("there is always another seed")
+
+
+def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: Any) -> dict[int, Times]:
+    """Return how the fixed numbers of slices do."""
+    return {number: evaluate(FixedSlices(number), problems, **settings) for number in slices}
+
+
+def contest(policies: Mapping[str, Policy], problems: Sequence[Problem], **settings: Any) -> dict[str, Times]:
+    """Return how fixed numbers of slices, thinking until found, the hand rule and some policies do."""
+    fixed: dict[str, Policy] = {name: FixedSlices(number) for name, number in _FIXED.items()}
+    others = {"rule": follow_rule} | dict(policies)
+    return {name: evaluate(one, problems, **settings) for name, one in (fixed | others).items()}
+
+
+def gain(times: Mapping[str, Times], name: str) -> Estimate | None:
+    """Return the mean time ratio of the best fixed number of slices over that of a policy; None if a run was cut.
+
+    Both meet the same resampled problems. Which number is the best is decided once, on all problems.
+    """
+    fixed = [time for other, time in times.items() if other in _FIXED and time.solved.all()]
+    if not fixed or not times[name].solved.all():
+        return None
+    best = min(fixed, key=lambda time: time.ratio)
+    columns = np.stack([time.time / time.optimal for time in (best, times[name])], axis=1)
+    sums = resampled_sums(columns, seed=0)
+    return estimate(sums[:, 0] / sums[:, 1], len(columns))
+
+
+def times_table(times: Mapping[str, Times]) -> Table:
+    """Return the table of all policies."""
+    title = f"{len(next(iter(times.values())).time)} problems: time until the goal is reached"
+    columns = ["\npolicy", "time /\noptimal", "best fixed\nover it", "95 %\ninterval", "share of\nthinking", "\nsolved"]
+    return Table(title, columns, [_line(times, name) for name in times])
+
+
+def _line(times: Mapping[str, Times], name: str) -> list[str]:
+    own, ahead = times[name], gain(times, name)
+    cells = ["-", "-"] if ahead is None else [digits(ahead.value), interval(ahead)]
+    share = own.thought.sum() / own.time.sum()
+    return [name, f"{own.ratio:.2f}", *cells, f"{100 * share:.0f} %", f"{own.solved.sum()}/{own.solved.size}"]

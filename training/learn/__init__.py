@@ -1,0 +1,1 @@
+"""Log -> labels -> fit -> validate -> policy file; evolution; reinforcement."""

@@ -1,0 +1,11 @@
+"""Controllers of a planner learned by reinforcement with Stable-Baselines3, and given back to agents as plain networks.
+
+Only ``model`` and ``imitation`` import Stable-Baselines3 and PyTorch, and only when a training begins: whatever reads
+the settings works without them.
+"""
+
+from training.learn.rl.course import ALGORITHMS, ENVIRONMENTS, TEACHERS, Training
+from training.learn.rl.progress import Progress
+from training.learn.rl.train import train
+
+__all__ = ["ALGORITHMS", "ENVIRONMENTS", "TEACHERS", "Progress", "Training", "train"]

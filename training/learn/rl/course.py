@@ -1,0 +1,131 @@
+"""What is trained, and on what: settings, and problems weighted so that hard and easy ones count alike."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+import agents
+from rt_gym import InputError, Problem
+from rt_gym.errors import quoted, whole
+from training.runs import Course
+
+ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")
+ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen", "RTThink-v0": "think"}  # what a policy decides there
+TEACHERS = ("none", "oracle", "tree", "rule")
+USUAL = (32,)  # hidden layers
+SMALL = (2,)  # hidden layers for evolution, which has to guess every weight
+
+_CLASSES = 4  # of difficulty
+_DEAREST = 1e9  # that environments take
+_MOST_COPIES = 8  # of an easy problem, beside a hard one
+
+
+@dataclass(frozen=True)
+class Training:
+    """How to train.
+
+    Attributes:
+        env: where: RTDepth-v0, RTDeepen-v0 or RTThink-v0.
+        algo: ``"ppo"``, ``"a2c"``, ``"dqn"``, or ``"maskable-ppo"`` where sb3-contrib is installed; ``"cma"`` evolves
+            networks by whole episodes (``training.learn.evolve``) and ignores price and teacher.
+        steps: of all episodes together, except for cma.
+        generations: how many at most, for cma.
+        price: straight steps that an expansion is worth in the reward; in RTThink-v0 time is all that counts.
+        d_max, history: of the environment.
+        slice, vision: of RTThink-v0.
+        hidden: the widths of the network's hidden layers; the usual ones if empty.
+        episodes: how many run side by side.
+        max_moves: where an episode is cut, so that a few hopeless ones do not fill the batch.
+        gamma: the discount; a decision pays off hundreds of moves later, so hardly any.
+        rate: the learning rate; a large one forgets what was imitated.
+        teacher: what the network imitates first: nothing, the oracle's labels, the ready-made tree, or the hand rule.
+        every: steps between two looks at the validation maps, each of which leaves a checkpoint.
+        patience: looks without a better network before the training ends.
+        seed: of everything.
+    """
+
+    env: str = "RTDeepen-v0"
+    algo: str = "ppo"
+    steps: int = 1_000_000
+    generations: int = 40
+    price: float = 0.02
+    d_max: int = 20
+    history: int = 20
+    slice: int = 20
+    vision: int | None = None
+    hidden: tuple[int, ...] = ()
+    episodes: int = 256
+    max_moves: int = 1000
+    gamma: float = 0.999
+    rate: float = 1e-4
+    teacher: str = "none"
+    every: int = 100_000
+    patience: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, known in (("env", tuple(ENVIRONMENTS)), ("algo", ALGORITHMS), ("teacher", TEACHERS)):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} must be one of {', '.join(known)}, not {quoted(getattr(self, name))}")
+        for name in ("steps", "generations", "d_max", "history", "slice", "max_moves", "every", "patience"):
+            whole(name, getattr(self, name), 1)
+        whole("episodes", self.episodes, 1, 1_000_000)
+        whole("seed", self.seed, 0, (1 << 32) - 1)  # that of Stable-Baselines3
+        object.__setattr__(self, "hidden", tuple(self.hidden) or (SMALL if self.algo == "cma" else USUAL))
+        for width in self.hidden:
+            whole("the width of a hidden layer", width, 1, 4096)
+        for name in ("gamma", "rate"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name} must be above 0 and at most 1, not {quoted(getattr(self, name))}")
+        if not 0 <= self.price <= _DEAREST:
+            raise InputError(f"price must be a number from 0 to {_DEAREST:g}, not {quoted(self.price)}")
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Refuse what does not go with something else."""
+        if self.algo == "dqn" and self.teacher != "none":
+            raise InputError("a teacher shows what to do, and dqn learns what things are worth: choose another algo")
+        if self.algo == "cma" and (self.decide == "think" or len(self.hidden) > 1 or self.teacher != "none"):
+            raise InputError("cma evolves one hidden layer for RTDepth-v0 or RTDeepen-v0, from a rule of its own")
+        if self.decide == "think" and self.teacher not in ("none", "rule"):
+            raise InputError(f"in {self.env} the teacher must be none or rule, not {self.teacher}")
+        if self.decide != "think" and self.vision is not None:
+            raise InputError(f"vision is for RTThink-v0; {self.env} has known maps")
+
+    @property
+    def decide(self) -> str:
+        """What a policy decides."""
+        return ENVIRONMENTS[self.env]
+
+    def env_settings(self, problems: list[Problem]) -> dict[str, Any]:
+        """Return the arguments of the environment; a return is minus the suboptimality, work included."""
+        shared = {"problems": problems, "reward": "normalised", "max_moves": self.max_moves}
+        if self.decide == "think":
+            return shared | self.thinking
+        return shared | {"history": self.history, "d_max": self.d_max, "price": self.price, "budget": None}
+
+    @property
+    def thinking(self) -> dict[str, Any]:
+        """The settings of RTThink-v0 that training and judging share."""
+        return {"slice": self.slice, "vision": self.vision, "history": self.history}
+
+
+def problems_of(courses: Iterable[Course]) -> list[Problem]:
+    """Return the problems of all maps."""
+    return [course.problem(task) for course in courses for task in course.tasks]
+
+
+def balanced(courses: Iterable[Course]) -> list[Problem]:
+    """Return the problems, the easy ones several times: every class of difficulty then supplies as many moves.
+
+    How hard a problem is, is how many moves LRTA* with a lookahead of three takes.
+    """
+    problems = problems_of(courses)
+    moves = np.array([agents.run("lrta", one, depth=3, max_moves=100_000, clock=False).moves for one in problems])
+    ranks = np.argsort(np.argsort(moves, kind="stable"), kind="stable") * _CLASSES // len(problems)
+    typical = np.array([np.median(moves[ranks == rank]) if (ranks == rank).any() else 1.0 for rank in range(_CLASSES)])
+    copies = np.minimum(_MOST_COPIES, np.maximum(1.0, typical.max() / np.maximum(typical, 1.0)))
+    return [one for one, rank in zip(problems, ranks, strict=True) for _ in range(ceil(copies[rank]))]

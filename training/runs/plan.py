@@ -1,0 +1,115 @@
+"""What is compared: contenders, courses, and what binds all runs alike. A value; ``runs`` runs it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rt_gym import InputError
+from rt_gym.cost import to_float
+from rt_gym.errors import whole
+from training.runs.contenders import Contender
+from training.runs.courses import Course, Task
+from training.runs.jobs import Job
+from training.runs.rows import Entry, Place
+from training.runs.sources import source_stamp, versions
+
+_TASKS_PER_JOB = 25  # fixed, so that the jobs on disk fit whatever the number of workers
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every contender on every problem of every course.
+
+    Attributes:
+        contenders: the agents with their settings.
+        courses: on which maps and problems.
+        trials: how many times each problem is solved, or ``"converge"``.
+        max_moves: the move cap of every trial; a run that reaches it has failed.
+        seed: for random ties and for agents of one's own.
+    """
+
+    contenders: tuple[Contender, ...]
+    courses: tuple[Course, ...]
+    trials: int | str = 1
+    max_moves: int = 1_000_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.contenders or not any(course.tasks for course in self.courses):
+            raise InputError("a comparison needs at least one agent and one problem")
+        if self.trials != "converge":
+            whole("trials", self.trials, 1)
+        whole("max_moves", self.max_moves, 1, 10**9)
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len(self.contenders) * sum(len(course.tasks) for course in self.courses)
+
+    def jobs(self) -> Iterator[tuple[Job, list[tuple[Entry, Place]]]]:
+        """Yield the jobs in the order of the table, each with what its rows begin with."""
+        for contender in self.contenders:
+            stamp = source_stamp(contender.agent)
+            for course in self.courses:
+                for first in range(0, len(course.tasks), _TASKS_PER_JOB):
+                    numbers = range(len(course.tasks))[first : first + _TASKS_PER_JOB]
+                    job = self._job(contender, course, course.tasks[first : first + _TASKS_PER_JOB], stamp)
+                    yield job, [(contender.entry, self.place(course, number)) for number in numbers]
+
+    def _job(self, contender: Contender, course: Course, tasks: tuple[Task, ...], stamp: str) -> Job:
+        return Job(
+            agent=contender.agent,
+            settings=contender.settings,
+            budget=contender.budget,
+            grid=course.grid,
+            tasks=tasks,
+            vision=course.vision,
+            changes=course.changes,
+            trials=self.trials,
+            max_moves=self.max_moves,
+            seed=self.seed,
+            stamp=stamp,
+        )
+
+    def place(self, course: Course, number: int) -> Place:
+        """Return a problem as a row of a table begins."""
+        task = course.tasks[number]
+        return Place(
+            course.name,
+            course.digest,
+            number,
+            *task.start,
+            *task.goal,
+            optimal=None if course.changes else to_float(task.optimal_cost),
+            vision=course.vision,
+            trials=str(self.trials),
+            max_moves=self.max_moves,
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Return all settings, the seed and the versions, as JSON takes them."""
+        return {
+            "seed": self.seed,
+            "trials": self.trials,
+            "max_moves": self.max_moves,
+            "contenders": [c.entry._asdict() | {"settings": c.settings} for c in self.contenders],
+            "maps": [_describe(course) for course in self.courses],
+            "versions": versions(),
+            "sources": {agent: source_stamp(agent) for agent in dict.fromkeys(c.agent for c in self.contenders)},
+        }
+
+
+def _describe(course: Course) -> dict[str, Any]:
+    grid = course.grid
+    return {
+        "map": course.name,
+        "digest": course.digest,
+        "width": grid.width,
+        "height": grid.height,
+        "connectivity": grid.connectivity,
+        "cost": grid.cost,
+        "corner": grid.corner,
+        "vision": course.vision,
+        "changes": [[change.time, *change.position, change.free] for change in course.changes],
+        "problems": len(course.tasks),
+    }
