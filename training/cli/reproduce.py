@@ -1,17 +1,11 @@
 """``rt-gym reproduce``: the experiments of the papers, with a verdict on every claim."""
 
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from training.cli.terminal import AsJson, make_folder, print_json, print_table, progress
-
-if TYPE_CHECKING:
-    from training.experiments.frame import Experiment, Part
-    from training.experiments.lessons import Taught
-    from training.runs import Course, Plan, Workers
 
 _PUBLIC = Path(__file__).resolve().parents[3] / "shared" / "maps"  # a folder beside the repository
 
@@ -44,7 +38,9 @@ def reproduce(
     left out that need a library which is not installed.
     """
     from rt_gym.errors import MissingLibrary
+    from rt_gym.files import shown
     from training.experiments import ids, load
+    from training.experiments.conduct import conduct
     from training.experiments.frame import check_size
     from training.report.results_page import write_page
     from training.runs import Workers
@@ -58,7 +54,11 @@ def reproduce(
     documents = []
     for each in chosen:
         try:
-            documents.append(_conduct(each, size, folder, out, workers))
+            documents.append(conduct(each, size, folder, out, workers, progress))
+        except KeyboardInterrupt:
+            says = f"stopped: finished jobs are kept in {shown(out)}; the same command goes on from there"
+            typer.echo(says, err=True)
+            raise typer.Exit(130) from None
         except MissingLibrary as error:
             if len(chosen) == 1:
                 raise
@@ -92,74 +92,6 @@ def _check_docs(docs: Path, maps: Path | None) -> None:
     if maps is None:
         raise InputError("--write-docs needs the public maps: name their folder by --maps")
     make_folder(documents_folder(docs))
-
-
-def _conduct(experiment: "Experiment", size: str, maps: Path | None, out: Path, workers: "Workers") -> dict[str, Any]:
-    """Run one experiment, write its tables, and return what it found."""
-    from training.experiments.evidence import Evidence
-    from training.report.results_page import describe
-    from training.runs import write_tables
-
-    drawn = [_draw(experiment, part, size, maps) for part in experiment.parts]
-    home = out / experiment.id / size
-    make_folder(home)
-    taught = [_teach(experiment, part, size, maps, home, workers) for part in experiment.parts]
-    plans = [
-        part.plan(courses, experiment.seed, tuple(one.contender for one in own))
-        for part, courses, own in zip(experiment.parts, drawn, taught, strict=True)
-    ]
-    found = [_run(experiment, plan, out, workers) for plan in plans]
-    marks = [{one.name: one.quality for one in own if one.quality is not None} for own in taught]
-    grids = [{course.name: course.grid for course in plan.courses} for plan in plans]
-    evidence = [Evidence(*runs, *known) for runs, *known in zip(found, marks, grids, strict=True)]
-    document = describe(experiment, plans, evidence, size, maps is not None)
-    settings = {"parts": [plan.document() for plan in plans], "found": document}
-    write_tables(home, settings, *([entry for each in column for entry in each] for column in zip(*found, strict=True)))
-    return document
-
-
-def _draw(experiment: "Experiment", part: "Part", size: str, maps: Path | None) -> "tuple[Course, ...]":
-    total = sum(ground.count(part.problems[size]) for ground in part.grounds)
-    with progress(f"{experiment.id}: drawing problems", total) as advance:
-        courses = []
-        for course in part.courses(size, maps, experiment.seed):
-            courses.append(course)
-            advance()
-    return tuple(courses)
-
-
-def _teach(
-    experiment: "Experiment", part: "Part", size: str, maps: Path | None, home: Path, workers: "Workers"
-) -> "list[Taught]":
-    """Train the policies that take part, and examine what is to be examined."""
-    if not part.taught:
-        return []
-    from training.experiments.exams import examine
-    from training.experiments.lessons import room, teach
-
-    train, validation = part.school(size, maps, experiment.seed)
-    folder = room(home / "policies", train, validation)
-    found = {}
-    with progress(f"{experiment.id}: teaching", len(part.taught)) as advance:
-        lessons = teach(part.lessons, train, validation, folder, workers)
-        for one in chain(lessons, examine(part.exams, train, folder, workers)):
-            found[one.name] = one
-            advance()
-    return [found[name] for name in part.taught]
-
-
-def _run(experiment: "Experiment", plan: "Plan", out: Path, workers: "Workers") -> Any:
-    """Run what is not on disk yet, be it from another experiment; Ctrl-C leaves what is finished."""
-    from rt_gym.files import shown
-    from training.runs import run_plan
-
-    with progress(f"{experiment.id}: running", plan.runs) as advance:
-        try:
-            return run_plan(plan, out, workers, advance)
-        except KeyboardInterrupt:
-            says = f"stopped: finished jobs are kept in {shown(out)}; the same command goes on from there"
-            typer.echo(says, err=True)
-            raise typer.Exit(130) from None
 
 
 def _tell(document: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """What the sub-commands share: common options, tables, JSON, progress bars, and folders for what they write."""
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -67,13 +66,6 @@ def progress(text: str, total: float) -> Iterator[Callable[..., Any]]:
 
 def make_folder(path: Path) -> None:
     """Make sure that files can be put into a folder, before any work is done for them."""
-    from rt_gym.errors import InputError
-    from rt_gym.files import shown
+    from rt_gym import files
 
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a possible name"
-        raise InputError(f"{shown(path)}: the folder cannot be made ({reason})") from None
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise InputError(f"{shown(path)}: nothing can be written into this folder")
+    files.make_folder(path)
