@@ -39,7 +39,7 @@ VERSIONS = {
 def _least_over(
     reduce: Callable[..., Floats], above: Iterable[Entrant], below: Iterable[Entrant], name: str, part: int
 ) -> FunctionOfMeans:
-    """Return the least mean of some agents over that of others, to which the reduction brings theirs."""
+    """Return the least mean of some agents over the least or the largest of others, as ``reduce`` says."""
     mine, others = tuple(above), tuple(below)
     columns = tuple(Column(agent, name, part) for agent in (*mine, *others))
     return FunctionOfMeans(partial(_quotient, reduce, len(mine)), columns)
@@ -77,8 +77,9 @@ LRTS_CLAIMS = (
 
 def _best(control: str, name: str, part: int) -> FunctionOfMeans:
     """Return the least of the versions with a control over the least of all others."""
-    versions = {of: [agent for key, agent in VERSIONS.items() if (key[1] == control) == of] for of in (True, False)}
-    return _least_over(np.min, versions[True], versions[False], name, part)
+    mine = [agent for (_, used), agent in VERSIONS.items() if used == control]
+    others = [agent for agent in VERSIONS.values() if agent not in mine]
+    return _least_over(np.min, mine, others, name, part)
 
 
 def _dynamic_over(control: str, name: str, part: int) -> Ratio:
@@ -87,20 +88,17 @@ def _dynamic_over(control: str, name: str, part: int) -> Ratio:
 
 
 def _version_claims(name: str, part: int, headline: bool) -> Iterator[Claim]:
-    said = {
-        "a version with single moves costs least: over the least of all others": _best("single", "cost", part),
-        "a version with several moves takes least time: over the least of all others": _best(
-            "several", "seconds", part
-        ),
-    }
-    for text, quantity in said.items():
+    least, between = "over the least of all others", "dynamic control lies between, and"
+    for text, quantity in (
+        (f"a version with single moves costs least: {least}", _best("single", "cost", part)),
+        (f"a version with several moves takes least time: {least}", _best("several", "seconds", part)),
+    ):
         yield Claim(f"{name}: {text}", "not printed", quantity, high=1, headline=headline)
-    between = {
-        "costs no more than several moves": _dynamic_over("several", "cost", part),
-        "takes no longer than single moves": _dynamic_over("single", "seconds", part),
-    }
-    for text, ratio in between.items():
-        yield Claim(f"{name}: dynamic control lies between, and {text}: the ratio", "not printed", ratio, high=1)
+    for text, ratio in (
+        ("costs no more than several moves", _dynamic_over("several", "cost", part)),
+        ("takes no longer than single moves", _dynamic_over("single", "seconds", part)),
+    ):
+        yield Claim(f"{name}: {between} {text}: the ratio", "not printed", ratio, high=1)
 
 
 def _lrts_tables(*evidence: Evidence) -> list[Table]:
