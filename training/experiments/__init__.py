@@ -27,8 +27,8 @@ _TABLE = {
     "dl-t1": "dl.t1:EXPERIMENT",
     "dl-f2": "dl.f2:EXPERIMENT",
     "sg-f2": "sg.f2:EXPERIMENT",
-    "sg-pre": "sg.pre:EXPERIMENT",
-    "sg-knn": "sg.knn:EXPERIMENT",
+    "sg-pre": "sg.prepared:PRE",
+    "sg-knn": "sg.prepared:KNN",
     "dc-f5": "dc.f5:EXPERIMENT",
     "dc-f5-learned": "dc.f5_learned:EXPERIMENT",
     "dc-f6": "dc.f6:EXPERIMENT",
@@ -39,10 +39,10 @@ _TABLE = {
     "dc-f8": "dc.f8:EXPERIMENT",
     "dc-n": "dc.n:EXPERIMENT",
     "dc-accuracy": "dc.accuracy:EXPERIMENT",
-    "ls-f4": "ls.f4:EXPERIMENT",
-    "ls-f4b": "ls.f4b:EXPERIMENT",
-    "ls-t1": "ls.t1:EXPERIMENT",
-    "ls-v6": "ls.v6:EXPERIMENT",
+    "ls-f4": "ls.f4:F4",
+    "ls-f4b": "ls.f4:F4B",
+    "ls-t1": "ls.tables:T1",
+    "ls-v6": "ls.tables:V6",
 }
 
 
