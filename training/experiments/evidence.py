@@ -159,31 +159,6 @@ def ratio_table(title: str, rows: Iterable[Row]) -> Table:
     return Table(f"{title}: ratios to the curve of fixed depths", columns, lines)
 
 
-def accuracy(mark: Quality) -> Estimate | None:
-    """Return the share of labels that were predicted, with its interval over problems."""
-    return ratio(mark.hits, mark.states)
-
-
-def exam_table(title: str, evidence: Evidence) -> Table:
-    """Return a table of all exams: what was predicted, and the ratio of the policy's runs."""
-    columns = ["\nexam", "\nstates", "\naccuracy", "95 %\ninterval", "most frequent\nlabel", "same\nmove", "\nnodes"]
-    columns += ["ratio\nmean", "95 %\ninterval"]
-    scores = {score.entry.label: score for score in score_all(evidence.rows)}
-    lines = [
-        [
-            name,
-            f"{int(mark.states.sum()):,}",
-            *with_interval(accuracy(mark)),
-            digits(mark.majority),
-            digits(mark.same_move),
-            digits(mark.nodes),
-            *with_interval(scores[f"classifier-lrta policy={name}"].ratio_mean),
-        ]
-        for name, mark in evidence.marks.items()
-    ]
-    return Table(title, columns, lines)
-
-
 def with_interval(ours: Estimate | None) -> list[str]:
     """Return an estimate as two cells of a table: the value and its interval."""
     return ["-", "-"] if ours is None else [digits(ours.value), interval(ours)]

@@ -1,7 +1,7 @@
 """Cross-validation as a part of an experiment: how well a tree predicts the labels of a log, read in a certain way."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +10,12 @@ from agents.policies.depth_control import HISTORY
 from agents.policies.trees import LEAF, Forest, Policy
 from rt_gym.features.history import FEATURES
 from training.experiments.label_rules import RULES
-from training.experiments.lessons import STATES, Taught, enrol
+from training.experiments.lessons import STATES, Taught, entry_of
 from training.learn.fit import Recipe, fit_policy
 from training.learn.log import Logging, Samples, collect
+from training.learn.select import contend
 from training.learn.validate import Quality, cross_validate
-from training.runs import Course, Workers
+from training.runs import Course, Entry, Workers
 
 FOLDS = 10
 PAPER = Recipe(labels="class", features="paper")
@@ -43,6 +44,11 @@ class Exam:
     walk: str = "oracle"
     log: int | None = None
     by_problem: bool = True
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its policy's runs begin with."""
+        return entry_of("classifier-lrta", self.name)
 
     def samples(self, courses: tuple[Course, ...], workers: Workers, folder: Path) -> Samples:
         """Return the log as this exam reads it; the states are kept in a folder."""
@@ -82,5 +88,7 @@ def sit(sitting: Sitting) -> tuple[Quality, Policy]:
 def examine(exams: tuple[Exam, ...], train: tuple[Course, ...], folder: Path, workers: Workers) -> Iterator[Taught]:
     """Hold all exams and yield what came of each, in any order."""
     sittings = [Sitting(exam, exam.samples(train, workers, folder / "samples")) for exam in exams]
+    entries = {exam.name: exam.entry for exam in exams}
     for name, (quality, policy) in workers.run(sittings, sit):
-        yield Taught(name, enrol(name, policy, folder / name), quality)
+        (contender,) = contend([policy], folder / name)
+        yield Taught(name, replace(contender, entry=entries[name]), quality)

@@ -6,7 +6,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.policies.trees import Policy
 from training.learn.evolve import Evolution, evolve
 from training.learn.fit import Recipe
 from training.learn.log import Logging
@@ -14,9 +13,15 @@ from training.learn.rl import Training
 from training.learn.rl import train as train_network
 from training.learn.select import School, candidates, choose, contend
 from training.learn.validate import Quality
-from training.runs import Allowance, Contender, Course, Workers, enlist
+from training.runs import Allowance, Contender, Course, Entry, Workers, enlist
 
 STATES = 1000  # of a problem that are logged
+
+
+def entry_of(agent: str, name: str) -> Entry:
+    """Return what the rows of an agent that follows a trained policy begin with; ``name`` is the policy's in tables."""
+    unlimited = Allowance.of(None)
+    return Entry(agent, f"policy={name}", unlimited.text, unlimited.limit, unlimited.count)
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,11 @@ class Lesson:
     recipe: Recipe
     dagger: int = 0
     history: int = 20
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its runs begin with."""
+        return entry_of("classifier-lrta", self.name)
 
     def attend(self, school: School) -> Contender:
         """Return the contender that follows the trained policy."""
@@ -61,6 +71,11 @@ class Upbringing:
     evolution: Evolution
     dagger: int = field(default=0, init=False)
     history: int = 20
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its runs begin with."""
+        return entry_of("policy-lrta", self.name)
 
     def attend(self, school: School) -> Contender:
         """Return the contender that follows the evolved network; all of them share the runs of fixed depths."""
@@ -93,6 +108,11 @@ class Reinforcement:
     def history(self) -> int:
         """How many steps back the features reach."""
         return self.training.history
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its runs begin with."""
+        return entry_of("policy-lrta", self.name)
 
     def attend(self, school: School) -> Contender:
         """Return the contender that follows the trained network; all of them share the runs of fixed depths."""
@@ -129,15 +149,4 @@ def teach(
         home = folder / lesson.name
         logging = Logging(lesson.d_max, lesson.history, STATES)
         contender = lesson.attend(School(train, validation, logging, lesson.dagger, workers, home))
-        yield Taught(lesson.name, called(lesson.name, contender))
-
-
-def enrol(name: str, policy: Policy, folder: Path) -> Contender:
-    """Return the contender that follows a policy, which is written to a folder; ``name`` is its name in tables."""
-    (contender,) = contend([policy], folder)
-    return called(name, contender)
-
-
-def called(name: str, contender: Contender) -> Contender:
-    """Return a contender that has this name in tables."""
-    return replace(contender, entry=contender.entry._replace(setting=f"policy={name}"))
+        yield Taught(lesson.name, replace(contender, entry=lesson.entry))

@@ -67,6 +67,34 @@ class Column(Numbers):
         return parts[self.part].numbers(self.competitor, self.name)
 
 
+class Validation(Protocol):
+    """What is cross-validated."""
+
+    @property
+    def name(self) -> str:
+        """The key of what was found."""
+
+
+@dataclass(frozen=True)
+class CrossValidated(Numbers):
+    """A count of a cross-validation in every problem that was logged.
+
+    Attributes:
+        validation: which one.
+        counted: ``"states"``, or ``"hits"``: those whose label was predicted.
+        part: of which part of the experiment.
+    """
+
+    validation: Validation
+    counted: str
+    part: int = 0
+
+    def values(self, parts: Parts) -> Floats:
+        """Return this count of every problem."""
+        counts: Floats = getattr(parts[self.part].marks[self.validation.name], self.counted)
+        return counts
+
+
 @dataclass(frozen=True)
 class Combined(Numbers):
     """Two columns, or a column and a number, combined problem by problem."""
