@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import agents
-from training.cli.reproduce import _conduct
 from training.experiments import ids, load
-from training.experiments.evidence import Evidence, accuracy
+from training.experiments.conduct import conduct
+from training.experiments.evidence import Evidence, ratio
 from training.experiments.exams import Exam, Sitting, always, examine, sit
 from training.experiments.frame import Experiment, Part
 from training.experiments.grounds import Ground
@@ -69,7 +69,7 @@ def test_an_exam_counts_its_hits_problem_by_problem(courses: tuple[Course, ...],
     samples = exam.samples(courses, HERE, tmp_path)
     mark, policy = sit(Sitting(exam, samples))
     assert mark.states.tolist() == np.bincount(samples.problem).tolist()
-    found = accuracy(mark)
+    found = ratio(mark.hits, mark.states)
     assert found is not None
     assert found.value == pytest.approx(mark.accuracy)
     assert found.low < found.value < found.high
@@ -123,7 +123,7 @@ def shrunk(experiment: Experiment) -> Experiment:
 
 @pytest.mark.parametrize("experiment_id", TAUGHT)
 def test_an_experiment_that_teaches_runs_without_public_maps(experiment_id: str, tmp_path: Path) -> None:
-    document = _conduct(shrunk(load(experiment_id)), "smoke", None, tmp_path, HERE)
+    document = conduct(shrunk(load(experiment_id)), "smoke", None, tmp_path, HERE)
     json.dumps(document, allow_nan=False)
     assert all(claim["ours"] is not None for claim in document["claims"])
     assert len(claims_table(document).rows) == len(document["claims"]) > 0

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from training.cli.reproduce import _conduct
 from training.experiments import load
+from training.experiments.conduct import conduct
 from training.experiments.frame import Experiment, Part
 from training.experiments.grounds import Ground
 from training.experiments.lessons import Reinforcement, Upbringing
-from training.experiments.rl import controllers as rl_controllers
-from training.experiments.rl import ppo as rl_ppo
 from training.learn.evolve import Evolution
 from training.learn.rl import Training
 from training.runs import Workers
@@ -28,29 +26,28 @@ def shrunk(experiment: Experiment, lessons: tuple[Any, ...]) -> Experiment:
         optimal=(30, 300),
         lessons=lessons,
     )
-    return replace(experiment, parts=(part,))
+    claims = (claim for claim in experiment.claims if claim.text.split(":")[0] in part.taught)
+    return replace(experiment, parts=(part,), claims=tuple(claims))
 
 
-def test_networks_are_evolved_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks_are_evolved_and_judged(tmp_path: Path) -> None:
     quick = {
         decide: Evolution(decide=decide, generations=1, population=4, check=1, problems=4)
         for decide in ("deepen", "depth")
     }
     lessons = tuple(Upbringing(f"{decide}-0", 5, settings) for decide, settings in quick.items())
-    monkeypatch.setattr(rl_controllers, "LESSONS", lessons)
-    document = _conduct(shrunk(load("rl-controllers"), lessons), "smoke", None, tmp_path, Workers(1))
+    document = conduct(shrunk(load("rl-controllers"), lessons), "smoke", None, tmp_path, Workers(1))
     names = [claim["claim"].split(":")[0] for claim in document["claims"]]
     assert names == ["deepen-0"] * 6 + ["depth-0"] * 6
     assert all(claim["ours"] is not None for claim in document["claims"])
     assert list((tmp_path / "rl-controllers" / "smoke" / "policies").glob("*/deepen-0.npz"))
 
 
-def test_networks_are_trained_by_reinforcement_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks_are_trained_by_reinforcement_and_judged(tmp_path: Path) -> None:
     pytest.importorskip("stable_baselines3", reason="the extra rl (Stable-Baselines3 and PyTorch) is not installed")
     quick = [Training(teacher="tree", steps=2048, episodes=16, d_max=5, seed=seed) for seed in (0, 1)]
     lessons = tuple(Reinforcement(f"ppo-{training.seed}", training) for training in quick)
-    monkeypatch.setattr(rl_ppo, "LESSONS", lessons)
-    document = _conduct(shrunk(load("rl-ppo"), lessons), "smoke", None, tmp_path, Workers(1))
+    document = conduct(shrunk(load("rl-ppo"), lessons), "smoke", None, tmp_path, Workers(1))
     assert [claim["claim"].split(":")[0] for claim in document["claims"]] == ["ppo-0"] * 2 + ["ppo-1"] * 2
     assert all(claim["ours"] is not None for claim in document["claims"])
     assert list((tmp_path / "rl-ppo" / "smoke" / "policies").glob("*/ppo-1.npz"))
