@@ -10,7 +10,7 @@ from training.cli.terminal import AsJson, make_folder, print_json, print_table, 
 
 if TYPE_CHECKING:
     from training.experiments.frame import Experiment, Part
-    from training.experiments.lessons import Taught
+    from training.experiments.trained import Trained
     from training.runs import Course, Plan, Workers
 
 _PUBLIC = Path(__file__).resolve().parents[3] / "shared" / "maps"  # a folder beside the repository
@@ -130,19 +130,19 @@ def _draw(experiment: "Experiment", part: "Part", size: str, maps: Path | None) 
 
 def _teach(
     experiment: "Experiment", part: "Part", size: str, maps: Path | None, home: Path, workers: "Workers"
-) -> "list[Taught]":
+) -> "list[Trained]":
     """Train the policies that take part, and examine what is to be examined."""
     if not part.taught:
         return []
-    from training.experiments.exams import examine
-    from training.experiments.lessons import room, teach
+    from training.experiments.trained import cross_validate_all, policies_folder, train_all
+    from training.learn.setup import TrainingSetup
 
     train, validation = part.school(size, maps, experiment.seed)
-    folder = room(home / "policies", train, validation)
+    folder = policies_folder(home / "policies", train, validation)
     found = {}
     with progress(f"{experiment.id}: teaching", len(part.taught)) as advance:
-        lessons = teach(part.lessons, train, validation, folder, workers)
-        for one in chain(lessons, examine(part.exams, train, folder, workers)):
+        policies = train_all(part.lessons, TrainingSetup(train, validation, workers, folder))
+        for one in chain(policies, cross_validate_all(part.exams, train, folder, workers)):
             found[one.name] = one
             advance()
     return [found[name] for name in part.taught]

@@ -11,7 +11,7 @@ from rt_gym import Grid
 from training.judge import Estimate, Score, score_all
 from training.judge.stats import Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
-from training.learn.validate import Quality
+from training.learn.validate import PredictionQuality
 from training.runs import Row, Timing
 
 NO_LIMIT = "no limit"
@@ -33,7 +33,7 @@ class Evidence:
         self,
         rows: Sequence[Row],
         timings: Sequence[Timing],
-        marks: Mapping[str, Quality] | None = None,
+        marks: Mapping[str, PredictionQuality] | None = None,
         grids: Mapping[str, Grid] | None = None,
     ) -> None:
         self.rows = rows
@@ -131,7 +131,7 @@ def ratio_table(title: str, rows: Iterable[Row]) -> Table:
     return Table(f"{title}: ratios to the curve of fixed depths", columns, lines)
 
 
-def accuracy(mark: Quality) -> Estimate | None:
+def accuracy(mark: PredictionQuality) -> Estimate | None:
     """Return the share of labels that were predicted, with its interval over problems."""
     return ratio(mark.hits, mark.states)
 

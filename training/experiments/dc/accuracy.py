@@ -8,11 +8,11 @@ from typing import Any
 
 from training.experiments.dc.f5_learned import DEPTHS, LARGEST, TAUGHT_ON
 from training.experiments.evidence import Evidence, accuracy, bootstrap, exam_table
-from training.experiments.exams import Exam
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.grounds import Ground
+from training.experiments.trained import CrossValidation
 from training.judge.tables import Table
-from training.learn.fit import Recipe
+from training.learn.targets import Recipe
 from training.runs import Allowance
 
 WARCRAFT = TAUGHT_ON[:3]
@@ -34,7 +34,11 @@ CHANGES: tuple[str, ...] = ()
 
 
 def _part(name: str, grounds: tuple[Ground, ...], problems: dict[str, int]) -> Part:
-    exams = (Exam(f"{reading}-{d_max}", d_max, **given) for reading, given in READINGS.items() for d_max in LARGEST)
+    exams = (
+        CrossValidation(f"{reading}-{d_max}", d_max, **given)
+        for reading, given in READINGS.items()
+        for d_max in LARGEST
+    )
     return Part(
         name=name,
         grounds=grounds,

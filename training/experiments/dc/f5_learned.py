@@ -10,10 +10,10 @@ from dataclasses import replace
 from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.grounds import Ground
-from training.experiments.lessons import Lesson
+from training.experiments.trained import TreeTraining
 from training.judge import advantage, score_all
 from training.judge.tables import Table
-from training.learn.fit import Recipe
+from training.learn.targets import Recipe
 from training.runs import Allowance, Row
 
 DEPTHS = "1,2,3,4,5,6,8,10,12,14,16,20,26"
@@ -23,11 +23,14 @@ ORDERED = (5, 10)
 RICH = Recipe(labels="cost", features="rich")
 
 LESSONS = (
-    *(Lesson(f"paper-{d_max}", d_max, Recipe(labels="class", features="paper")) for d_max in LARGEST),
-    Lesson("paper-7", 7, Recipe(labels="class", features="paper")),
-    Lesson("rich-20", 20, RICH, dagger=2),
-    *(Lesson(f"ordered-{d_max}", d_max, Recipe(labels="class", features="paper", ties="ordered")) for d_max in ORDERED),
-    Lesson("rich-ordered-20", 20, replace(RICH, ties="ordered"), dagger=2),
+    *(TreeTraining(f"paper-{d_max}", d_max, Recipe(labels="class", features="paper")) for d_max in LARGEST),
+    TreeTraining("paper-7", 7, Recipe(labels="class", features="paper")),
+    TreeTraining("rich-20", 20, RICH, dagger=2),
+    *(
+        TreeTraining(f"ordered-{d_max}", d_max, Recipe(labels="class", features="paper", ties="ordered"))
+        for d_max in ORDERED
+    ),
+    TreeTraining("rich-ordered-20", 20, replace(RICH, ties="ordered"), dagger=2),
 )
 SMALL = 171  # side, of maps that are scaled down
 TAUGHT_ON = (

@@ -7,10 +7,9 @@ level 2, and GI and I an order of magnitude. The bars leave them a factor of 3, 
 from agents.knowledge.guided import VISITS
 from training.experiments.dc.f5 import DEPTHS, SIDE
 from training.experiments.evidence import Evidence, ratio, ratio_table, score_table, trend
-from training.experiments.exams import PAPER
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.grounds import Ground
-from training.experiments.lessons import Lesson
+from training.experiments.trained import PAPER, TreeTraining
 from training.judge import Estimate, Score, advantage, score_all
 from training.judge.tables import Table
 from training.runs import Allowance
@@ -134,7 +133,7 @@ EXPERIMENT = Experiment(
             ),
             optimal=(90, 100),
             max_moves=1_000_000,
-            lessons=tuple(Lesson(f"paper-{d_max}", d_max, PAPER) for d_max in TREES),
+            lessons=tuple(TreeTraining(f"paper-{d_max}", d_max, PAPER) for d_max in TREES),
             taught_on=GROUNDS,
         ),
     ),

@@ -8,10 +8,9 @@ import numpy as np
 
 from training.experiments.dc.f5_learned import SMALL
 from training.experiments.evidence import Evidence, bootstrap, ratio_table, score_table
-from training.experiments.exams import PAPER
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.grounds import Ground
-from training.experiments.lessons import Lesson
+from training.experiments.trained import PAPER, TreeTraining
 from training.judge import Estimate, advantage, score_all
 from training.judge.stats import Floats
 from training.judge.tables import Table
@@ -43,7 +42,7 @@ def _part(name: str, side: int, optimal: tuple[float, float]) -> Part:
         problems={"smoke": 1, "record": 30, "full": 100},
         entrants=tuple((spec, Allowance.of(None)) for spec in entrants),
         optimal=optimal,
-        lessons=tuple(Lesson(f"paper-{d_max}", d_max, PAPER) for d_max in LARGEST),
+        lessons=tuple(TreeTraining(f"paper-{d_max}", d_max, PAPER) for d_max in LARGEST),
         taught_on=grounds,
     )
 

@@ -8,12 +8,12 @@ hundred, a tenth of the expansions.
 
 from training.experiments.dc.f5_learned import DEPTHS, TAUGHT_ON, UNSEEN
 from training.experiments.evidence import Evidence, bootstrap, exam_table
-from training.experiments.exams import Exam
 from training.experiments.frame import Claim, Experiment, Part
+from training.experiments.trained import CrossValidation
 from training.judge import advantage
 from training.judge.stats import Estimate
 from training.judge.tables import Table
-from training.learn.fit import Recipe
+from training.learn.targets import Recipe
 from training.runs import Allowance
 
 HISTORIES = (5, 10, 20, 40, 80)
@@ -24,9 +24,11 @@ LARGEST = (10, 20)
 CHANGES: tuple[str, ...] = ()
 
 
-def _exams() -> tuple[Exam, ...]:
-    histories = [Exam(f"d{d_max}-n{n}", d_max, history=n) for d_max in LARGEST for n in HISTORIES]
-    features = [Exam(f"d{d_max}-features", d_max, Recipe(labels="class", features="rich")) for d_max in LARGEST]
+def _exams() -> tuple[CrossValidation, ...]:
+    histories = [CrossValidation(f"d{d_max}-n{n}", d_max, history=n) for d_max in LARGEST for n in HISTORIES]
+    features = [
+        CrossValidation(f"d{d_max}-features", d_max, Recipe(labels="class", features="rich")) for d_max in LARGEST
+    ]
     return (*histories, *features)
 
 

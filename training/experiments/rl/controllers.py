@@ -12,13 +12,13 @@ from training.experiments.dc.f5_learned import DEPTHS, SMALL, TAUGHT_ON, UNSEEN
 from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.grounds import Ground
-from training.experiments.lessons import Upbringing
+from training.experiments.trained import EvolutionTraining
 from training.judge import Arena, Estimate, Score, score_all
 from training.judge.leaderboard import PRICE, leaderboard_table, score
 from training.judge.scores import curve_ratios, fixed_curve
 from training.judge.stats import Floats
 from training.judge.tables import Table
-from training.learn.evolve import Evolution
+from training.learn.evolve import EvolutionConfig
 from training.runs import Allowance, Entry
 
 # Of the maps of dc-f5-learned only three have deep depressions: three more, or networks learn too much about these.
@@ -38,13 +38,13 @@ SEEDS = range(3)
 BARS = {"deepen": (3.0, 1.3), "depth": (2.5, 1.0)}  # of the ratios by both meters, for the lower ends of intervals
 GOALS = {"deepen": "4.0 / 1.7 in the study", "depth": "3.5 / 1.4 in the study"}
 
-LONGER = Evolution(check=4, patience=10)
+LONGER = EvolutionConfig(check=4, patience=10)
 KINDS = (
     replace(LONGER, decide="deepen", hidden=2),
     replace(LONGER, decide="depth", hidden=3, generations=44, population=20, diagonal=True),
 )
 LESSONS = tuple(
-    Upbringing(f"{kind.decide}-{seed}", D_MAX, replace(kind, seed=seed)) for kind in KINDS for seed in SEEDS
+    EvolutionTraining(f"{kind.decide}-{seed}", D_MAX, replace(kind, seed=seed)) for kind in KINDS for seed in SEEDS
 )
 TREE = "classifier-lrta"
 ENTRANTS = tuple(
@@ -76,7 +76,7 @@ def _claims(evidence: Evidence) -> list[Claim]:
     return [claim for lesson in LESSONS for claim in _claims_of(lesson, arena, scores)]
 
 
-def _claims_of(lesson: Upbringing, arena: Arena, scores: dict[str, Score]) -> list[Claim]:
+def _claims_of(lesson: EvolutionTraining, arena: Arena, scores: dict[str, Score]) -> list[Claim]:
     decide, score = lesson.evolution.decide, scores[f"policy-lrta policy={lesson.name}"]
     low_mean, low_pooled = BARS[decide]
     text = (

@@ -8,17 +8,17 @@ full run. The tree as teacher, rather than a hand rule, was chosen on the valida
 from training.experiments.dc.f5_learned import CHOSEN_ON, DEPTHS, TAUGHT_ON, UNSEEN
 from training.experiments.evidence import Evidence
 from training.experiments.frame import Claim, Experiment, Part
-from training.experiments.lessons import Reinforcement
 from training.experiments.rl.controllers import tables_of
+from training.experiments.trained import RLTraining
 from training.judge import score_all
-from training.learn.rl import Training
+from training.learn.rl import RLConfig
 from training.runs import Allowance
 
 D_MAX = 20
 STEPS = 500_000
 SEEDS = range(3)
 LESSONS = tuple(
-    Reinforcement(f"ppo-{seed}", Training(teacher="tree", steps=STEPS, every=50_000, d_max=D_MAX, seed=seed))
+    RLTraining(f"ppo-{seed}", RLConfig(teacher="tree", steps=STEPS, every=50_000, d_max=D_MAX, seed=seed))
     for seed in SEEDS
 )
 ENTRANTS = tuple(
