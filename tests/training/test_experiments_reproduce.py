@@ -67,7 +67,7 @@ def test_without_public_maps_generated_ones_are_taken_and_the_output_says_so() -
 
 def test_a_second_run_reads_the_jobs_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("all", "--maps", "../maps", "--json")
-    monkeypatch.setattr("training.runs.execution.run_job", None)
+    monkeypatch.setattr("training.runs.workers.run_job", None)
     second = run("all", "--maps", "../maps", "--json", "--size", "record")
     assert first.exit_code == second.exit_code == 0
     assert json.loads(first.stdout)[0]["tables"] == json.loads(second.stdout)[0]["tables"]

@@ -13,7 +13,7 @@ from training.judge import Arena, Estimate, Score, score_all
 from training.judge.scores import curve_ratios, fixed_curve, score_arena
 from training.judge.stats import Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
-from training.learn.validate import Quality
+from training.learn.validate import PredictionQuality
 from training.runs import Entry, Row, Timing
 
 NO_LIMIT = "no limit"
@@ -35,7 +35,7 @@ class Evidence:
         self,
         rows: Sequence[Row],
         timings: Sequence[Timing],
-        marks: Mapping[str, Quality] | None = None,
+        marks: Mapping[str, PredictionQuality] | None = None,
         grids: Mapping[str, Grid] | None = None,
     ) -> None:
         self.rows = rows

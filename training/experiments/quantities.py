@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from training.experiments.evidence import Evidence, bootstrap, exactly, mean, ratio, trend
+from training.experiments.trained import CrossValidation
 from training.judge import Estimate
 from training.judge.stats import Floats
 from training.runs import Entry
@@ -67,14 +68,6 @@ class Column(Numbers):
         return parts[self.part].numbers(self.competitor, self.name)
 
 
-class Validation(Protocol):
-    """What is cross-validated."""
-
-    @property
-    def name(self) -> str:
-        """The key of what was found."""
-
-
 @dataclass(frozen=True)
 class CrossValidated(Numbers):
     """A count of a cross-validation in every problem that was logged.
@@ -85,7 +78,7 @@ class CrossValidated(Numbers):
         part: of which part of the experiment.
     """
 
-    validation: Validation
+    validation: CrossValidation
     counted: str
     part: int = 0
 

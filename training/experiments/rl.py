@@ -19,12 +19,12 @@ from training.experiments import dc
 from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, sweep
 from training.experiments.grounds import Ground
-from training.experiments.lessons import Reinforcement, Upbringing
 from training.experiments.quantities import Advantage, CurveRatio
+from training.experiments.trained import EvolutionTraining, RLTraining
 from training.judge.leaderboard import PRICE, leaderboard_table, score
 from training.judge.tables import Table
-from training.learn.evolve import Evolution
-from training.learn.rl import Training
+from training.learn.evolve import EvolutionConfig
+from training.learn.rl import RLConfig
 
 PAPER = f"No paper: the setting is that of {dc.PAPER}, the learner"
 D_MAX = 20
@@ -54,18 +54,18 @@ GROWN_ON = (
 CHOSEN_ON = (*dc.scaled("bg512/AR0411SR"), Ground("dao/den520d", 256, 257), Ground("bg/AR0600SR", 192, 214))
 BARS = {"deepen": (3.0, 1.3), "depth": (2.5, 1.0)}  # of the ratios by both meters, for the lower ends of intervals
 GOALS = {"deepen": "4.0 / 1.7 in the study", "depth": "3.5 / 1.4 in the study"}
-LONGER = Evolution(check=4, patience=10)
+LONGER = EvolutionConfig(check=4, patience=10)
 KINDS = (
     replace(LONGER, decide="deepen", hidden=2),
     replace(LONGER, decide="depth", hidden=3, generations=44, population=20, diagonal=True),
 )
 EVOLVED = tuple(
-    Upbringing(f"{kind.decide}-{seed}", D_MAX, replace(kind, seed=seed)) for kind in KINDS for seed in SEEDS
+    EvolutionTraining(f"{kind.decide}-{seed}", D_MAX, replace(kind, seed=seed)) for kind in KINDS for seed in SEEDS
 )
 RIVALS = {"the tree": (TREE,), "the best rule": _rules(10, D_MAX)}
 
 
-def _claims(network: Upbringing) -> Iterator[Claim]:
+def _claims(network: EvolutionTraining) -> Iterator[Claim]:
     decide = network.evolution.decide
     for meter, low in zip(("mean", "pooled"), BARS[decide], strict=True):
         yield Claim(
@@ -124,7 +124,7 @@ CONTROLLERS = Experiment(
 )
 
 REINFORCED = tuple(
-    Reinforcement(f"ppo-{seed}", Training(teacher="tree", steps=500_000, every=50_000, d_max=D_MAX, seed=seed))
+    RLTraining(f"ppo-{seed}", RLConfig(teacher="tree", steps=500_000, every=50_000, d_max=D_MAX, seed=seed))
     for seed in SEEDS
 )
 PPO = Experiment(

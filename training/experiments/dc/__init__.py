@@ -4,10 +4,9 @@ V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic 
 Heuristic Search", ICAPS 2007.
 """
 
-from training.experiments import exams, tb
+from training.experiments import tb, trained
 from training.experiments.frame import Entrant, entrant, sweep
 from training.experiments.grounds import Ground
-from training.experiments.lessons import Lesson
 
 PAPER = (
     "Bulitko, Björnsson, Luštrek, Schaeffer, Sigmundarson, Dynamic Control in Path-Planning with Real-Time Heuristic"
@@ -50,7 +49,7 @@ REGIONS = {1: 27_200, 2: 7_700, 3: 2_470, 4: 927, 5: 387, 6: 176, 7: 80}
 # Suboptimality and expansions per move of mode I there, by level, as Table 2 prints them.
 FOUND = {3: (1.09, 5), 4: (1.11, 16), 5: (1.65, 111), 6: (1.99, 253), 7: (3.12, 529)}
 
-RECIPE = exams.PAPER  # of the classifier: J48 over its four features
+RECIPE = trained.PAPER  # of the classifier: J48 over its four features
 RATIO = "expansions that fixed depths need for the same suboptimality, over its own"
 
 
@@ -64,6 +63,6 @@ def oracle(d_max: int) -> Entrant:
     return entrant("oracle-lrta", d_max=d_max)
 
 
-def tree(d_max: int) -> Lesson:
+def tree(d_max: int) -> trained.TreeTraining:
     """Return the paper's classifier, which takes part in the runs."""
-    return Lesson(f"paper-{d_max}", d_max, RECIPE)
+    return trained.TreeTraining(f"paper-{d_max}", d_max, RECIPE)

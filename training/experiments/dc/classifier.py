@@ -17,36 +17,40 @@ from typing import Any
 
 from training.experiments import dc
 from training.experiments.evidence import Evidence, ratio, with_interval
-from training.experiments.exams import Exam
 from training.experiments.frame import Claim, Experiment, Part
 from training.experiments.grounds import Ground
 from training.experiments.quantities import Advantage, CrossValidated, FunctionOfMeans, Ratio
+from training.experiments.trained import CrossValidation
 from training.judge.stats import Floats
 from training.judge.tables import Table, digits
-from training.learn.fit import Recipe
+from training.learn.targets import Recipe
 
 
-def _part(grounds: tuple[Ground, ...], problems: Mapping[str, int], exams: Sequence[Exam], **options: Any) -> Part:
-    return Part(grounds=grounds, problems=problems, entrants=dc.SPARSE, optimal=dc.RANGE, exams=tuple(exams), **options)
+def _part(
+    grounds: tuple[Ground, ...], problems: Mapping[str, int], validations: Sequence[CrossValidation], **options: Any
+) -> Part:
+    return Part(
+        grounds=grounds, problems=problems, entrants=dc.SPARSE, optimal=dc.RANGE, exams=tuple(validations), **options
+    )
 
 
-def _table(title: str, evidence: Evidence, exams: Sequence[Exam]) -> Table:
+def _table(title: str, evidence: Evidence, validations: Sequence[CrossValidation]) -> Table:
     """Return a table of cross-validations: what was predicted, and the ratio of the policy's runs."""
     columns = ["\nexam", "\nstates", "\naccuracy", "95 %\ninterval", "most frequent\nlabel", "same\nmove", "\nnodes"]
     columns += ["ratio\nmean", "95 %\ninterval"]
-    return Table(title, columns, [_line(evidence, exam) for exam in exams])
+    return Table(title, columns, [_line(evidence, one) for one in validations])
 
 
-def _line(evidence: Evidence, exam: Exam) -> list[str]:
-    mark = evidence.marks[exam.name]
+def _line(evidence: Evidence, one: CrossValidation) -> list[str]:
+    mark = evidence.marks[one.name]
     return [
-        exam.name,
+        one.name,
         f"{int(mark.states.sum()):,}",
         *with_interval(ratio(mark.hits, mark.states)),
         digits(mark.majority),
         digits(mark.same_move),
         digits(mark.nodes),
-        *with_interval(evidence.score(exam).ratio_mean),
+        *with_interval(evidence.score(one).ratio_mean),
     ]
 
 
@@ -55,35 +59,35 @@ USUAL = 20  # the paper's history
 GOOD_AND_BAD = (10, 20)  # d_max
 
 
-def _with_history(d_max: int, history: int) -> Exam:
-    return Exam(f"d{d_max}-n{history}", d_max, history=history)
+def _with_history(d_max: int, history: int) -> CrossValidation:
+    return CrossValidation(f"d{d_max}-n{history}", d_max, history=history)
 
 
-def _with_features(d_max: int) -> Exam:
-    return Exam(f"d{d_max}-features", d_max, Recipe(labels="class", features="rich"))
+def _with_features(d_max: int) -> CrossValidation:
+    return CrossValidation(f"d{d_max}-features", d_max, Recipe(labels="class", features="rich"))
 
 
-def _gain(exam: Exam, usual: Exam) -> FunctionOfMeans:
+def _gain(one: CrossValidation, usual: CrossValidation) -> FunctionOfMeans:
     """Return by how much more labels are predicted; the states are the same, as the oracle walks in any case."""
-    hits = (CrossValidated(exam, "hits"), CrossValidated(usual, "hits"))
-    return FunctionOfMeans(_share_of_difference, (*hits, CrossValidated(exam, "states")))
+    hits = (CrossValidated(one, "hits"), CrossValidated(usual, "hits"))
+    return FunctionOfMeans(_share_of_difference, (*hits, CrossValidated(one, "states")))
 
 
 def _share_of_difference(one: Floats, other: Floats, all: Floats) -> Floats:
     return (one - other) / all
 
 
-def _history_claims(exam: Exam, what: str) -> Iterator[Claim]:
-    usual, headline = _with_history(exam.d_max, USUAL), exam.d_max == GOOD_AND_BAD[-1]
-    text = f"{what} beside the four features of {USUAL} steps, d_max {exam.d_max}"
+def _history_claims(one: CrossValidation, what: str) -> Iterator[Claim]:
+    usual, headline = _with_history(one.d_max, USUAL), one.d_max == GOOD_AND_BAD[-1]
+    text = f"{what} beside the four features of {USUAL} steps, d_max {one.d_max}"
     for number, quantity, low, least in (
-        ("accuracy gained", _gain(exam, usual), 0.01, 0),
-        ("quotient of the ratios (mean)", Advantage(exam, (usual,)), 1.1, 1),
+        ("accuracy gained", _gain(one, usual), 0.01, 0),
+        ("quotient of the ratios (mean)", Advantage(one, (usual,)), 1.1, 1),
     ):
         yield Claim(f"{text}: {number}", "likely needed", quantity, low=low, headline=headline, direction=(least, inf))
 
 
-N_EXAMS = (
+HISTORY_VALIDATIONS = (
     *(_with_history(d_max, history) for d_max in GOOD_AND_BAD for history in HISTORIES),
     *map(_with_features, GOOD_AND_BAD),
 )
@@ -91,7 +95,7 @@ N = Experiment(
     id="dc-n",
     title="The length of the history that a depth is chosen by",
     paper=f"{dc.PAPER}, the remark on Figure 5",
-    parts=(_part(dc.UNSEEN, {"smoke": 2, "record": 100, "full": 200}, N_EXAMS, taught_on=dc.TAUGHT_ON),),
+    parts=(_part(dc.UNSEEN, {"smoke": 2, "record": 100, "full": 200}, HISTORY_VALIDATIONS, taught_on=dc.TAUGHT_ON),),
     seed=dc.SEED,
     claims=(
         *(
@@ -107,7 +111,9 @@ N = Experiment(
             for claim in _history_claims(_with_features(d_max), f"24 features, history of {USUAL} steps")
         ),
     ),
-    tables=lambda evidence: [_table("Accuracy on maps it learned on, ratio on unseen maps", evidence, N_EXAMS)],
+    tables=lambda evidence: [
+        _table("Accuracy on maps it learned on, ratio on unseen maps", evidence, HISTORY_VALIDATIONS)
+    ],
     notes=(
         "The paper has n = 20 alone. It says that longer histories and more descriptive features are likely needed, and"
         " tries neither.",
@@ -135,12 +141,12 @@ PARTS = ("Warcraft maps", "six maps")
 BANDS = {FIRST: (0.60, 0.85), LAST: (0.30, 0.60)}  # around the paper's accuracies
 
 
-def _reading(name: str, d_max: int) -> Exam:
-    return Exam(f"{name}-{d_max}", d_max, **READINGS[name])
+def _reading(name: str, d_max: int) -> CrossValidation:
+    return CrossValidation(f"{name}-{d_max}", d_max, **READINGS[name])
 
 
-def _counts(exam: Exam, part: int) -> tuple[CrossValidated, CrossValidated]:
-    return CrossValidated(exam, "hits", part), CrossValidated(exam, "states", part)
+def _counts(one: CrossValidation, part: int) -> tuple[CrossValidated, CrossValidated]:
+    return CrossValidated(one, "hits", part), CrossValidated(one, "states", part)
 
 
 def _difference(hits: Floats, states: Floats, other_hits: Floats, other_states: Floats) -> Floats:
@@ -165,12 +171,12 @@ def _accuracy_claims(reading: str, part: int) -> Iterator[Claim]:
     )
 
 
-ACCURACY_EXAMS = tuple(_reading(name, d_max) for name in READINGS for d_max in LARGEST)
+ACCURACY_VALIDATIONS = tuple(_reading(name, d_max) for name in READINGS for d_max in LARGEST)
 
 
 def _accuracy_tables(warcraft: Evidence, mixed: Evidence) -> list[Table]:
     parts = {"Warcraft maps": warcraft, "Six maps": mixed}
-    return [_table(title, evidence, ACCURACY_EXAMS) for title, evidence in parts.items()]
+    return [_table(title, evidence, ACCURACY_VALIDATIONS) for title, evidence in parts.items()]
 
 
 ACCURACY = Experiment(
@@ -178,7 +184,7 @@ ACCURACY = Experiment(
     title="Accuracy of the depth classifier, and what it depends on",
     paper=f"{dc.PAPER}, the text on Figure 5",
     parts=tuple(
-        _part(grounds, problems, ACCURACY_EXAMS, name=name, taught_on=grounds)
+        _part(grounds, problems, ACCURACY_VALIDATIONS, name=name, taught_on=grounds)
         for name, grounds, problems in (
             (PARTS[0], dc.MAPS, {"smoke": 4, "record": 100, "full": 100}),
             (PARTS[1], dc.TAUGHT_ON, {"smoke": 2, "record": 50, "full": 100}),

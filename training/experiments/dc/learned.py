@@ -19,19 +19,19 @@ from training.experiments import dc, tb
 from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Experiment, Part, sweep
 from training.experiments.grounds import Ground
-from training.experiments.lessons import Lesson
 from training.experiments.quantities import Advantage, Column, Competitor, CurveRatio, FunctionOfMeans
+from training.experiments.trained import TreeTraining
 from training.judge.stats import Floats
 from training.judge.tables import Table
-from training.learn.fit import Recipe
+from training.learn.targets import Recipe
 
 SMALL = (5, 7, 10)  # the d_max at which the paper's tree is good
 LARGEST = (5, 10, 15, 20)
 RICH = Recipe(labels="cost", features="rich")
-ORDERED = {d_max: Lesson(f"ordered-{d_max}", d_max, replace(dc.RECIPE, ties="ordered")) for d_max in (5, 10)}
+ORDERED = {d_max: TreeTraining(f"ordered-{d_max}", d_max, replace(dc.RECIPE, ties="ordered")) for d_max in (5, 10)}
 OURS = {
-    "": Lesson("rich-20", 20, RICH, dagger=2),
-    ", ties read by order": Lesson("rich-ordered-20", 20, replace(RICH, ties="ordered"), dagger=2),
+    "": TreeTraining("rich-20", 20, RICH, dagger=2),
+    ", ties read by order": TreeTraining("rich-ordered-20", 20, replace(RICH, ties="ordered"), dagger=2),
 }
 PARTS = ("maps it learned on", "unseen maps")
 
@@ -40,14 +40,14 @@ def _claims(part: int) -> Iterator[Claim]:
     where, ratio = PARTS[part], f"on {PARTS[part]}, the {dc.RATIO}"
     headline = part == 0  # as in the paper
     trees = [("the paper's tree", dc.tree(d_max), headline) for d_max in SMALL]
-    trees += [("the paper's tree, ties read by order", lesson, False) for lesson in ORDERED.values()]
-    for name, lesson, is_known in trees:
-        text = f"{name}, d_max {lesson.d_max}: {ratio}, mean"
-        yield Claim(text, "up to 2", CurveRatio(lesson, "mean", part), 1.5, headline=is_known, direction=(1, inf))
-    for ties, lesson in OURS.items():
+    trees += [("the paper's tree, ties read by order", tree, False) for tree in ORDERED.values()]
+    for name, tree, is_known in trees:
+        text = f"{name}, d_max {tree.d_max}: {ratio}, mean"
+        yield Claim(text, "up to 2", CurveRatio(tree, "mean", part), 1.5, headline=is_known, direction=(1, inf))
+    for ties, tree in OURS.items():
         for meter, low in (("mean", 1.8), ("pooled", 1.1)):
             text = f"24 features, costs, its own states{ties}, d_max 20: {ratio}, {meter}"
-            yield Claim(text, "-", CurveRatio(lesson, meter, part), low, direction=(1, inf))
+            yield Claim(text, "-", CurveRatio(tree, meter, part), low, direction=(1, inf))
     for d_max in LARGEST[1:]:
         yield Claim(
             f"the oracle is ahead of the paper's tree, d_max {d_max}: its ratio (mean) over the tree's, on {where}",

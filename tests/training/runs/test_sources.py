@@ -40,7 +40,7 @@ LOOKAHEAD, WORLD, TRIALS, ROWS = (
     "rt_gym/search/lookahead.py",
     "rt_gym/world.py",
     "agents/runner/trials.py",
-    "training/compare/rows.py",
+    "training/runs/rows.py",
 )
 LRTA, POLICY = "agents/lrta.py", "agents/policies/tree.json"
 EDITS = [NEW, TABLE, LOOKAHEAD, WORLD, TRIALS, ROWS, LRTA, POLICY]

@@ -9,10 +9,10 @@ import pytest
 
 from agents.policies.networks import load_network
 from rt_gym import InputError
-from training.learn.rl import Training, train
-from training.learn.rl.course import problems_of
-from training.learn.rl.imitation import clone, examples
+from training.learn.rl import RLConfig, train_network
+from training.learn.rl.imitation import clone, teacher_examples
 from training.learn.rl.model import agree, exported, import_zip, make_env, make_model
+from training.learn.setup import TrainingSetup, problems_of
 from training.runs import Course, Draw, Workers, find_courses
 
 WHY = "the extra rl (Stable-Baselines3 and PyTorch) or sb3-contrib is not installed"
@@ -23,7 +23,7 @@ utils = pytest.importorskip("sb3_contrib.common.maskable.utils", reason=WHY)
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 HERE = Workers(jobs=1)
-THINKING = Training(
+THINKING = RLConfig(
     env="RTThink-v0", algo="maskable-ppo", steps=1024, episodes=16, every=256, max_moves=60, hidden=(8,), vision=2,
     slice=5,
 )  # fmt: skip
@@ -34,8 +34,12 @@ def courses(name: str = "rooms-64") -> tuple[Course, ...]:
     return tuple(find_courses([name], Draw(6, 20, 60)))
 
 
-def learner(training: Training) -> Any:
-    return make_model(training, make_env(training, problems_of(courses())))
+def setup(folder: Path) -> TrainingSetup:
+    return TrainingSetup(courses(), courses("random-48"), HERE, folder)
+
+
+def learner(config: RLConfig) -> Any:
+    return make_model(config, make_env(config, problems_of(courses())))
 
 
 class TestMasks:
@@ -107,9 +111,9 @@ class TestTraining:
     def test_it_can_begin_with_imitation(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("training.learn.rl.imitation.STEPS", 60)
         monkeypatch.setattr("training.learn.rl.imitation.BATCH", 128)
-        taught = examples(Training(env="RTThink-v0", teacher="rule", vision=2, slice=5), courses(), HERE)
-        majority = np.bincount(taught.actions).max() / len(taught.actions)
-        assert clone(learner(THINKING), taught, seed=0) > majority + 0.3 * (1 - majority)
+        shown = teacher_examples(RLConfig(env="RTThink-v0", teacher="rule", vision=2, slice=5), courses(), HERE)
+        majority = np.bincount(shown.actions).max() / len(shown.actions)
+        assert clone(learner(THINKING), shown, seed=0) > majority + 0.3 * (1 - majority)
 
     def test_a_killed_one_goes_on(self, tmp_path: Path) -> None:
         def killed(amount: float, text: str) -> None:
@@ -119,11 +123,9 @@ class TestTraining:
 
         heard: list[float] = []
         with pytest.raises(KeyboardInterrupt):
-            train(THINKING, courses(), courses("random-48"), tmp_path, HERE, killed)
+            train_network(THINKING, setup(tmp_path), killed)
         amounts: list[float] = []
-        network, progress = train(
-            THINKING, courses(), courses("random-48"), tmp_path, HERE, lambda amount, _: amounts.append(amount)
-        )
+        network, progress = train_network(THINKING, setup(tmp_path), lambda amount, _: amounts.append(amount))
         assert 512 - THINKING.every <= amounts[0] <= 512
         steps = [look[0] for look in progress.looks]
         assert steps == sorted(set(steps))

@@ -1,6 +1,8 @@
 """Logging: what is labelled where the oracle or a policy walks, its file, and going on after a kill."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,9 +11,10 @@ import agents
 from agents.policies.record_depths import make_record
 from rt_gym import InputError, splits
 from rt_gym.features.decision import SITUATION
-from training.learn.fit import Recipe, fit_policy
-from training.learn.log import Logging, Samples, collect, load_samples
-from training.runs import Course, Draw, Workers, find_courses
+from training.learn.fit import fit_policy
+from training.learn.log import DepthLogging, Logging, Samples, load_samples, log_samples
+from training.learn.targets import Recipe
+from training.runs import Course, Draw, Task, Workers, find_courses
 
 HERE = Workers(jobs=1)
 LOGGING = Logging(d_max=6, per_problem=150)
@@ -24,7 +27,7 @@ def courses() -> list[Course]:
 
 @pytest.fixture(scope="module")
 def samples(courses: list[Course]) -> Samples:
-    return collect(courses, LOGGING, workers=HERE)
+    return log_samples(courses, LOGGING, workers=HERE)
 
 
 class TestSamples:
@@ -65,7 +68,7 @@ class TestSamples:
 
     def test_a_smaller_largest_depth_has_the_labels_of_a_log_of_its_own(self, courses: list[Course]) -> None:
         # In the first state of every problem nothing has been learned, so both logs stand in the same state.
-        deep, shallow = (collect(courses, Logging(d_max=d, per_problem=1), workers=HERE) for d in (6, 3))
+        deep, shallow = (log_samples(courses, Logging(d_max=d, per_problem=1), workers=HERE) for d in (6, 3))
         assert deep.capped(3).label.tolist() == shallow.label.tolist()
         np.testing.assert_array_equal(deep.capped(3).action, shallow.action)
         with pytest.raises(InputError, match="know the depths 1 to 6, not 7"):
@@ -73,7 +76,7 @@ class TestSamples:
 
     def test_a_policy_may_walk_and_its_states_are_labelled(self, samples: Samples, courses: list[Course]) -> None:
         policy = fit_policy(samples, Recipe(min_leaf=20, features="rich"))
-        own = collect(courses, LOGGING, policy, HERE)
+        own = log_samples(courses, LOGGING, policy, HERE)
         assert own.situation.tolist() != samples.situation.tolist()
         both = samples + own
         assert len(both) == len(samples) + len(own)
@@ -82,7 +85,7 @@ class TestSamples:
 
     def test_nothing_to_log_is_refused(self) -> None:
         with pytest.raises(InputError, match="no problems to log"):
-            collect([], LOGGING, workers=HERE)
+            log_samples([], LOGGING, workers=HERE)
 
     def test_splits_are_courses_with_their_own_problems(self) -> None:
         found = list(find_courses(["caves-validation"], Draw(count=2)))
@@ -121,25 +124,29 @@ class TestFiles:
     def test_a_log_that_was_killed_goes_on_with_what_is_there(
         self, courses: list[Course], samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from training.learn import log as module
+        real, walked = DepthLogging.do, list[Task]()
 
-        real, done = module.run_job, []
-
-        def dies_at_the_third(job: module.Job) -> Samples:
-            if len(done) == 2:
+        def dies_at_the_third_job(self: DepthLogging, grid: Any, items: Sequence[Task]) -> Any:
+            if len(list(tmp_path.rglob("*.npz"))) == 2:
                 raise KeyboardInterrupt
-            done.append(job.key)
-            return real(job)
+            return real(self, grid, items)
 
-        monkeypatch.setattr(module, "run_job", dies_at_the_third)
+        def is_watched(self: DepthLogging, grid: Any, items: Sequence[Task]) -> Any:
+            walked.extend(items)
+            return real(self, grid, items)
+
+        monkeypatch.setattr(DepthLogging, "do", dies_at_the_third_job)
         with pytest.raises(KeyboardInterrupt):
-            collect(courses, LOGGING, workers=HERE, folder=tmp_path)
-        assert sorted(path.stem for path in tmp_path.iterdir()) == sorted(done)
-        (tmp_path / f"{done[0]}.npz").write_bytes(b"half of it")
-        again: list[str] = []
-        monkeypatch.setattr(module, "run_job", lambda job: again.append(job.key) or real(job))
-        found = collect(courses, LOGGING, workers=HERE, folder=tmp_path)
-        assert done[0] in again
-        assert done[1] not in again
+            log_samples(courses, LOGGING, workers=HERE, folder=tmp_path)
+        damaged, *whole = sorted(tmp_path.rglob("*.npz"))
+        damaged.write_bytes(b"half of it")
+        monkeypatch.setattr(DepthLogging, "do", is_watched)
+        found = log_samples(courses, LOGGING, workers=HERE, folder=tmp_path)
+        tasks = [task for course in courses for task in course.tasks]
+        assert len(whole) == 1
+        assert 0 < len(set(walked)) == len(walked) < len(tasks)
         np.testing.assert_array_equal(found.situation, samples.situation)
         np.testing.assert_array_equal(found.label, samples.label)
+        walked.clear()
+        log_samples(courses, LOGGING, workers=HERE, folder=tmp_path)
+        assert walked == []

@@ -1,4 +1,4 @@
-"""Exams: readings of the depth label, cross-validation as a part of an experiment, and experiments that teach."""
+"""Policies that experiments train, and cross-validation as a part of an experiment, from the log to the claims."""
 
 import json
 from dataclasses import replace
@@ -11,14 +11,18 @@ import agents
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
 from training.experiments.evidence import Evidence, ratio
-from training.experiments.exams import Exam, Sitting, always, examine, sit
 from training.experiments.frame import Experiment, Part
 from training.experiments.grounds import Ground
-from training.experiments.label_rules import RULES
-from training.experiments.lessons import Lesson, room
+from training.experiments.trained import (
+    CrossValidation,
+    TreeTraining,
+    Validating,
+    always,
+    cross_validate_all,
+    policies_folder,
+)
 from training.judge import advantage, score_all
-from training.learn.fit import Recipe
-from training.learn.log import Logging, collect
+from training.learn.targets import Recipe
 from training.report.results_page import claims_table
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, run_plan
 
@@ -31,25 +35,6 @@ def courses() -> tuple[Course, ...]:
     return tuple(find_courses(["caves-128"], Draw(count=12, low=30, high=90)))
 
 
-def test_the_shallowest_depth_that_agrees_is_the_label_whatever_those_between_do(courses: tuple[Course, ...]) -> None:
-    logged = collect(courses, Logging(d_max=5, per_problem=100), workers=HERE)
-    found = RULES["shallowest"](logged).label
-    for actions, label in zip(logged.action, found, strict=True):
-        assert actions[label - 1] == actions[-1]
-        assert actions[-1] not in actions[: label - 1]
-    assert (found < logged.label).any()
-
-
-def test_drawn_moves_are_tied_ones_and_the_labels_follow_from_them(courses: tuple[Course, ...]) -> None:
-    logged = collect(courses, Logging(d_max=5, per_problem=100), workers=HERE)
-    drawn = RULES["drawn"](logged)
-    assert (logged.ties >> drawn.action & 1).all()
-    assert (drawn.action != logged.action).any()
-    for actions, label in zip(drawn.action, drawn.label, strict=True):
-        assert (actions[label - 1 :] == actions[-1]).all()
-        assert label == 1 or actions[label - 2] != actions[-1]
-
-
 def test_the_deepest_walk_is_that_of_lrta(courses: tuple[Course, ...]) -> None:
     problem = courses[0].problem(courses[0].tasks[0])
     agent = agents.make("classifier-lrta", policy=always(4, 20))
@@ -57,28 +42,28 @@ def test_the_deepest_walk_is_that_of_lrta(courses: tuple[Course, ...]) -> None:
 
 
 def test_a_log_of_a_larger_depth_has_its_states(courses: tuple[Course, ...], tmp_path: Path) -> None:
-    deep, one_log = Exam("deep", 6), Exam("one", 3, log=6)
-    states, read = (exam.samples(courses, HERE, tmp_path) for exam in (deep, one_log))
+    deep, one_log = CrossValidation("deep", 6), CrossValidation("one", 3, log=6)
+    states, read = (validation.samples(courses, HERE, tmp_path) for validation in (deep, one_log))
     np.testing.assert_array_equal(states.situation, read.situation)
     assert read.d_max == 3
     assert read.label.max() <= 3
 
 
-def test_an_exam_counts_its_hits_problem_by_problem(courses: tuple[Course, ...], tmp_path: Path) -> None:
-    exam = Exam("small", 4, SMALL_LEAVES)
-    samples = exam.samples(courses, HERE, tmp_path)
-    mark, policy = sit(Sitting(exam, samples))
-    assert mark.states.tolist() == np.bincount(samples.problem).tolist()
-    found = ratio(mark.hits, mark.states)
+def test_hits_are_counted_problem_by_problem(courses: tuple[Course, ...], tmp_path: Path) -> None:
+    samples = CrossValidation("small", 4, SMALL_LEAVES).samples(courses, HERE, tmp_path)
+    quality, policy = Validating(SMALL_LEAVES, by_problem=True).do(None, [samples])
+    assert quality.states.tolist() == np.bincount(samples.problem).tolist()
+    found = ratio(quality.hits, quality.states)
     assert found is not None
-    assert found.value == pytest.approx(mark.accuracy)
+    assert found.value == pytest.approx(quality.accuracy)
     assert found.low < found.value < found.high
     assert policy.d_max == 4
 
 
-def test_what_was_examined_takes_part_by_its_name(courses: tuple[Course, ...], tmp_path: Path) -> None:
-    exams = (Exam("first", 3, SMALL_LEAVES), Exam("second", 3, SMALL_LEAVES, by_problem=False))
-    found = list(examine(exams, courses, tmp_path, HERE))
+def test_what_was_cross_validated_takes_part_by_its_name(courses: tuple[Course, ...], tmp_path: Path) -> None:
+    first = CrossValidation("first", 3, SMALL_LEAVES)
+    both = (first, replace(first, name="second", by_problem=False))
+    found = list(cross_validate_all(both, courses, tmp_path, HERE))
     assert sorted(one.contender.entry.label for one in found) == [
         "classifier-lrta policy=first",
         "classifier-lrta policy=second",
@@ -86,18 +71,18 @@ def test_what_was_examined_takes_part_by_its_name(courses: tuple[Course, ...], t
     assert all(one.quality is not None for one in found)
 
 
-def test_schools_with_other_problems_have_rooms_of_their_own(courses: tuple[Course, ...], tmp_path: Path) -> None:
+def test_policies_of_other_problems_have_folders_of_their_own(courses: tuple[Course, ...], tmp_path: Path) -> None:
     fewer = tuple(replace(course, tasks=course.tasks[:3]) for course in courses)
-    assert room(tmp_path, courses, ()) == room(tmp_path, courses, ())
-    assert room(tmp_path, courses, ()) != room(tmp_path, fewer, ())
+    assert policies_folder(tmp_path, courses, ()) == policies_folder(tmp_path, courses, ())
+    assert policies_folder(tmp_path, courses, ()) != policies_folder(tmp_path, fewer, ())
 
 
-def taught(part: Part) -> bool:
-    """Whether trees take part that are trained first; for networks see ``test_experiments_taught``."""
-    return bool(part.taught) and all(isinstance(lesson, Lesson) for lesson in part.lessons)
+def trains_trees(part: Part) -> bool:
+    """Whether trees take part that are trained first; for networks see ``test_trained_networks``."""
+    return bool(part.taught) and all(isinstance(one, TreeTraining) for one in part.lessons)
 
 
-TAUGHT = [name for name in ids() if any(map(taught, load(name).parts))]
+TRAINING = [name for name in ids() if any(map(trains_trees, load(name).parts))]
 
 
 def shrunk_part(part: Part) -> Part:
@@ -121,8 +106,8 @@ def shrunk(experiment: Experiment) -> Experiment:
     return replace(experiment, parts=tuple(map(shrunk_part, experiment.parts)))
 
 
-@pytest.mark.parametrize("experiment_id", TAUGHT)
-def test_an_experiment_that_teaches_runs_without_public_maps(experiment_id: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("experiment_id", TRAINING)
+def test_an_experiment_that_trains_runs_without_public_maps(experiment_id: str, tmp_path: Path) -> None:
     document = conduct(shrunk(load(experiment_id)), "smoke", None, tmp_path, HERE)
     json.dumps(document, allow_nan=False)
     assert all(claim["ours"] is not None for claim in document["claims"])

@@ -9,9 +9,9 @@ from reference import plain_depth_control, plain_grid
 from reference.plain_grid import Position
 from reference.plain_oracle import random_problem
 from rt_gym import Grid, Problem
-from training.learn.fit import Recipe, by_layers, costs, fit_policy
-from training.learn.labels import TIES, agreement, label_by
-from training.learn.log import Logging, Samples, collect
+from training.learn.fit import fit_policy
+from training.learn.log import Logging, Samples, log_samples
+from training.learn.targets import LABEL_RULES, TIES, Recipe, agreement, by_layers, costs, label_by
 from training.learn.validate import cross_validate, predict_depths
 from training.runs import Course, Draw, Task, Workers, find_courses
 
@@ -24,7 +24,7 @@ RECIPE = Recipe(min_leaf=20, features="rich", price=0.02)
 @pytest.fixture(scope="module")
 def samples() -> Samples:
     courses = find_courses(["caves-128"], Draw(count=12, low=30, high=90))
-    return collect(courses, Logging(d_max=6, per_problem=100), workers=HERE)
+    return log_samples(courses, Logging(d_max=6, per_problem=100), workers=HERE)
 
 
 def made_by_hand(moves: list[int], tied: list[set[int]]) -> Samples:
@@ -51,7 +51,7 @@ def plain_label(moves: list[int]) -> int:
 def first_state(grid: Grid, start: Position, goal: Position, d_max: int) -> Samples:
     """Log the first state of a problem, in which nothing has been learned."""
     task = Task(start, goal, Problem(grid, start, goal).optimal_cost)
-    return collect([Course("", grid, (task,))], Logging(d_max, per_problem=1), workers=HERE)
+    return log_samples([Course("", grid, (task,))], Logging(d_max, per_problem=1), workers=HERE)
 
 
 @pytest.mark.plain
@@ -123,7 +123,7 @@ def test_what_is_learned_is_the_reading_of_the_recipe(samples: Samples, labels: 
     assert policy.about["recipe"]["ties"] == ties
 
 
-def test_costs_and_marks_go_by_the_same_agreement_as_labels(samples: Samples) -> None:
+def test_costs_and_accuracy_go_by_the_same_agreement_as_labels(samples: Samples) -> None:
     recipe = replace(RECIPE, ties="ordered")
     free = costs(samples, replace(recipe, price=0.0))
     np.testing.assert_array_equal(free == 0, agreement(samples, "ordered"))
@@ -139,3 +139,20 @@ def test_layers_show_what_the_searches_did_however_ties_are_read(samples: Sample
     logged, *others = (by_layers(samples, replace(RECIPE, decide="deepen", ties=ties))[0] for ties in TIES)
     for other in others:
         np.testing.assert_array_equal(logged, other)
+
+
+def test_the_shallowest_depth_that_agrees_is_the_label_whatever_those_between_do(samples: Samples) -> None:
+    found = LABEL_RULES["shallowest"](samples).label
+    for actions, label in zip(samples.action, found, strict=True):
+        assert actions[label - 1] == actions[-1]
+        assert actions[-1] not in actions[: label - 1]
+    assert (found < samples.label).any()
+
+
+def test_drawn_moves_are_tied_ones_and_the_labels_follow_from_them(samples: Samples) -> None:
+    drawn = LABEL_RULES["drawn"](samples)
+    assert (samples.ties >> drawn.action & 1).all()
+    assert (drawn.action != samples.action).any()
+    for actions, label in zip(drawn.action, drawn.label, strict=True):
+        assert (actions[label - 1 :] == actions[-1]).all()
+        assert label == 1 or actions[label - 2] != actions[-1]

@@ -65,7 +65,7 @@ def test_the_document_tells_what_the_tables_tell(tmp_path: Path) -> None:
 
 
 def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, done = training.learn.select.collect, []
+    real, done = training.learn.select.log_samples, []
 
     def interrupted(*given: Any, **named: Any) -> Any:
         if len(done) == 1:
@@ -73,7 +73,7 @@ def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path: Path, monkeypat
         done.append(real(*given, **named))
         return done[-1]
 
-    monkeypatch.setattr(training.learn.select, "collect", interrupted)
+    monkeypatch.setattr(training.learn.select, "log_samples", interrupted)
     assert train(tmp_path / "stopped", "--dagger", "1").exit_code == 130
     assert not (tmp_path / "stopped" / "policy.json").exists()
     monkeypatch.undo()
@@ -92,7 +92,7 @@ def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path: Path, monkeypat
         (("--features", "all"), "features must be one of paper, rich, not 'all'"),
         (("--ties", "none"), "ties must be one of search, ordered, tolerant, not 'none'"),
         (("--confidence", "1"), "confidence must be above 0 and below 1, not 1.0"),
-        (("--problems", "9"), "--problems: to cross-validate takes at least 10 on the maps to learn on, not 9"),
+        (("--problems", "9"), "to cross-validate takes at least 10 problems on the maps to learn on, not 9"),
         (("--maps", "no-such-map"), "no-such-map"),
         (("--test", "rooms-64"), "map rooms-64 is given for train and for test; they must not share maps"),
         (("--optimal", "9..3"), "--optimal"),

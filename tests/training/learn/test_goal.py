@@ -15,11 +15,12 @@ from rt_gym import InputError
 from rt_gym.abstraction import abstract
 from training.cli import app
 from training.learn import goal
-from training.learn.goal import GoalSamples, Schooling, collect, cross_validate, fit_goals, joined, top
+from training.learn.goal import cross_validate_goals, fit_goals, top
+from training.learn.goal_log import GoalConfig, GoalSamples, joined, log_goals
 from training.runs import Course, Draw, Workers, find_courses
 
 HERE = Workers(jobs=1)
-SCHOOLING = Schooling(level=2, depth=4, states=20, min_leaf=10)
+CONFIG = GoalConfig(level=2, depth=4, states=20, min_leaf=10)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def courses() -> list[Course]:
 
 @pytest.fixture(scope="module")
 def samples(courses: list[Course]) -> GoalSamples:
-    return collect(courses, SCHOOLING, None, HERE)
+    return log_goals(courses, CONFIG, None, HERE)
 
 
 class TestSamples:
@@ -69,12 +70,12 @@ class TestSamples:
 
     def test_without_problems_there_is_nothing_to_log(self, courses: list[Course]) -> None:
         with pytest.raises(InputError, match="no problems to log"):
-            collect([Course("empty", courses[0].grid, ())], SCHOOLING, None, HERE)
+            log_goals([Course("empty", courses[0].grid, ())], CONFIG, None, HERE)
 
 
 class TestLearning:
     def test_a_policy_scores_by_the_frequency_in_its_leaves(self, samples: GoalSamples) -> None:
-        policy = fit_goals(samples, SCHOOLING, {})
+        policy = fit_goals(samples, CONFIG, {})
         score = goal.scores(policy.forest, samples)
         assert ((score >= 0) & (score <= 1)).all()
         for value in np.unique(score):
@@ -90,18 +91,18 @@ class TestLearning:
     def test_a_round_of_its_own_states_adds_samples_of_walks_that_the_policy_leads(
         self, samples: GoalSamples, courses: list[Course]
     ) -> None:
-        own = collect(courses, SCHOOLING, fit_goals(samples, SCHOOLING, {}), HERE)
+        own = log_goals(courses, CONFIG, fit_goals(samples, CONFIG, {}), HERE)
         assert np.unique(own.problem).tolist() == np.unique(samples.problem).tolist()
         assert len(own) != len(samples) or (own.rows != samples.rows).any()
 
     def test_cross_validation_knows_the_shares(self, samples: GoalSamples) -> None:
-        quality = cross_validate(samples, SCHOOLING)
+        quality = cross_validate_goals(samples, CONFIG)
         assert (quality.samples, quality.states) == (len(samples), int(samples.state.max()) + 1)
         assert quality.majority == pytest.approx(1 - samples.label.mean())
         assert 0 < quality.top <= 1
         assert 0 < quality.by_heuristic <= 1
         with pytest.raises(InputError, match="needs at least 13 problems"):
-            cross_validate(samples, SCHOOLING, folds=13)
+            cross_validate_goals(samples, CONFIG, folds=13)
 
 
 def test_the_command_learns_saves_and_compares(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from reference import plain_j48
 from training.j48 import J48Classifier
-from training.j48.pessimism import confidence_limits, extra_errors
+from training.j48.prune import confidence_limits, extra_errors
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "j48"
+FOLDER = Path(__file__).resolve().parents[4] / "shared" / "j48"
 
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no folder shared/j48 beside the repository")
 

@@ -15,11 +15,10 @@ from agents.policies.networks import KNOWN, Network, load_network
 from rt_gym import InputError, load_map, sample_problems
 from training.cli import app
 from training.judge.think import SLICES_TO_BEAT, contest, evaluate, fixed_times, follow_rule, gain, times_table
-from training.learn.rl import Training, train
-from training.learn.rl.course import balanced, problems_of
-from training.learn.rl.evolution import evolve_network
-from training.learn.rl.imitation import clone, examples
-from training.learn.rl.judges import RatioJudge, TimeJudge
+from training.learn.merit import RatioValidation, TimeValidation
+from training.learn.rl import RLConfig, train_network
+from training.learn.rl.course import balanced
+from training.learn.rl.imitation import clone, teacher_examples
 from training.learn.rl.model import (
     agree,
     export,
@@ -30,6 +29,8 @@ from training.learn.rl.model import (
     make_model,
     save_checkpoint,
 )
+from training.learn.rl.train import evolve_network
+from training.learn.setup import TrainingSetup, problems_of
 from training.runs import Course, Draw, Workers, find_courses
 
 WHY = "the extra rl (Stable-Baselines3 and PyTorch) is not installed"
@@ -57,8 +58,12 @@ def quiet(amount: float, text: str) -> None:
     """Hear of progress and say nothing."""
 
 
-def learner(training: Training) -> Any:
-    return make_model(training, make_env(training, problems_of(courses())))
+def setup(folder: Path) -> TrainingSetup:
+    return TrainingSetup(courses(), courses("random-48"), HERE, folder)
+
+
+def learner(config: RLConfig) -> Any:
+    return make_model(config, make_env(config, problems_of(courses())))
 
 
 class Player:
@@ -92,7 +97,7 @@ class TestLearning:
 
     @staticmethod
     def mean_return(choose: Any, seed: int, **settings: Any) -> float:
-        env = make_env(Training(**settings, episodes=32, seed=seed), problems_of(courses()))
+        env = make_env(RLConfig(**settings, episodes=32, seed=seed), problems_of(courses()))
         return float(evaluate_policy(Player(choose), env, 128)[0])
 
     @classmethod
@@ -105,15 +110,15 @@ class TestLearning:
     @pytest.mark.parametrize("seed", SEEDS)
     @pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn", MASKABLE])
     def test_learners_of_the_library_beat_the_best_of_random_policies(self, algo: str, seed: int) -> None:
-        training = Training(**self.SETTINGS, **self.EACH[algo], algo=algo, seed=seed)
-        model = learner(training).learn(training.steps)
-        earned = self.mean_return(exported(model, training).choose, seed, **self.SETTINGS)
+        config = RLConfig(**self.SETTINGS, **self.EACH[algo], algo=algo, seed=seed)
+        model = learner(config).learn(config.steps)
+        earned = self.mean_return(exported(model, config).choose, seed, **self.SETTINGS)
         assert earned > self.best_of_random(8, **self.SETTINGS) / 2
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_evolution_beats_the_best_of_random_policies(self, seed: int, tmp_path: Path) -> None:
-        training = Training(env=DEEPEN, algo="cma", d_max=8, generations=2, seed=seed)
-        network, progress = evolve_network(training, courses(), courses("random-48"), tmp_path, HERE, quiet)
+        config = RLConfig(env=DEEPEN, algo="cma", d_max=8, generations=2, seed=seed)
+        network, progress = evolve_network(config, setup(tmp_path), quiet)
         plain: dict[str, Any] = {"env": DEEPEN, "price": 0.01, "d_max": 8}
         assert self.mean_return(network.choose, seed, **plain) > 0.75 * self.best_of_random(2, **plain)
         assert [look[0] for look in progress.looks] == [2]
@@ -124,26 +129,26 @@ class TestExport:
     @pytest.mark.parametrize("env", [DEPTH, DEEPEN, THINK])
     @pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn", MASKABLE])
     def test_a_network_decides_as_its_learner_on_every_observation(self, algo: str, env: str, tmp_path: Path) -> None:
-        training = Training(env=env, algo=algo, hidden=(9, 7), **{k: v for k, v in QUICK.items() if k != "hidden"})
-        model = learner(training)
+        config = RLConfig(env=env, algo=algo, hidden=(9, 7), **{k: v for k, v in QUICK.items() if k != "hidden"})
+        model = learner(config)
         seen, rows = model.env.reset(), []
         for k in range(60):
             rows.append(seen)
             seen = model.env.step(np.full(16, k % 2))[0]
-        network = exported(model, training)
+        network = exported(model, config)
         network.save(tmp_path / "policy.npz")
         again = load_network(tmp_path / "policy.npz")
         others = np.random.default_rng(0).normal(0, 50, (1000, seen.shape[1]))  # an untrained learner has few opinions
         seen = np.concatenate([*rows, others], dtype=np.float32)
         assert agree(model, network, seen) == agree(model, again, seen) == 1.0
         assert len(np.unique(network.choose(seen))) > 1
-        assert again.features == KNOWN[training.decide]
+        assert again.features == KNOWN[config.decide]
 
     def test_an_agent_makes_the_moves_that_the_network_makes_in_the_environment(self) -> None:
         import gymnasium as gym
 
-        training = Training(env=DEEPEN, **QUICK)
-        network = exported(learner(training), training)
+        config = RLConfig(env=DEEPEN, **QUICK)
+        network = exported(learner(config), config)
         problem = problems_of(courses())[0]
         env: Any = gym.make(DEEPEN, problems=[problem], d_max=4, budget=None)
         seen, _ = env.reset()
@@ -155,21 +160,21 @@ class TestExport:
         assert run.cost == pytest.approx(cost)
 
     def test_learners_for_other_features_or_actions_are_refused(self) -> None:
-        model = learner(Training(env=DEPTH, **QUICK))
+        model = learner(RLConfig(env=DEPTH, **QUICK))
         with pytest.raises(InputError, match="not one that decides the deepen from our features"):
             export(model, "deepen", 4, 20, {})
         with pytest.raises(InputError, match="must have 7 outputs, one for each action, not 4"):
             export(model, "depth", 7, 20, {})
 
     def test_no_agent_takes_a_network_that_decides_to_think(self) -> None:
-        training = Training(env=THINK, **QUICK)
+        config = RLConfig(env=THINK, **QUICK)
         with pytest.raises(InputError, match="policy must decide depth or deepen; one that decides to think is for RT"):
-            agents.make("policy-lrta", policy=exported(learner(training), training))
+            agents.make("policy-lrta", policy=exported(learner(config), config))
 
     def test_a_file_of_another_version_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        training = Training(**QUICK)
+        config = RLConfig(**QUICK)
         monkeypatch.setattr("agents.policies.networks.VERSION", 9)
-        exported(learner(training), training).save(tmp_path / "policy.npz")
+        exported(learner(config), config).save(tmp_path / "policy.npz")
         monkeypatch.undo()
         with pytest.raises(InputError, match="version"):
             agents.make("policy-lrta", policy=str(tmp_path / "policy.npz"))
@@ -178,7 +183,7 @@ class TestExport:
 class TestZips:
     @pytest.fixture
     def zipped(self, tmp_path: Path) -> Path:
-        learner(Training(env=DEPTH, **QUICK)).save(tmp_path / "model.zip")
+        learner(RLConfig(env=DEPTH, **QUICK)).save(tmp_path / "model.zip")
         return tmp_path / "model.zip"
 
     def test_they_are_read_only_by_those_who_trust_them(self, zipped: Path) -> None:
@@ -207,12 +212,12 @@ class TestImitation:
         monkeypatch.setattr("training.learn.rl.imitation.BATCH", 128)
         monkeypatch.setattr("training.learn.rl.imitation.EPOCHS", 60)
         vision = 3 if env == THINK else None
-        training = Training(env=env, teacher=teacher, vision=vision, d_max=8, episodes=16)
-        taught = examples(training, courses(count=12), HERE)
-        majority = np.bincount(taught.actions).max() / len(taught.actions)
-        share = clone(learner(training), taught, seed=0)
+        config = RLConfig(env=env, teacher=teacher, vision=vision, d_max=8, episodes=16)
+        shown = teacher_examples(config, courses(count=12), HERE)
+        majority = np.bincount(shown.actions).max() / len(shown.actions)
+        share = clone(learner(config), shown, seed=0)
         assert share > majority + 0.3 * (1 - majority)
-        assert taught.rows.shape == (len(taught.actions), len(KNOWN[training.decide]))
+        assert shown.rows.shape == (len(shown.actions), len(KNOWN[config.decide]))
 
     def test_the_hand_rule_thinks_until_the_best_path_leads_into_the_unseen(self) -> None:
         problems = sample_problems(load_map("random-48"), 8, 10, 40, seed=1)
@@ -232,10 +237,10 @@ class TestImitation:
 class TestCheckpoints:
     """A killed training is one whose callback raises."""
 
-    TRAINING = Training(env=DEPTH, **QUICK)
+    CONFIG = RLConfig(env=DEPTH, **QUICK)
 
     def go(self, folder: Path, told: Any = quiet) -> Any:
-        return train(self.TRAINING, courses(), courses("random-48"), folder, HERE, told)
+        return train_network(self.CONFIG, setup(folder), told)
 
     def test_a_killed_training_goes_on_and_loses_at_most_one_interval(self, tmp_path: Path) -> None:
         def killed(amount: float, text: str) -> None:
@@ -248,12 +253,12 @@ class TestCheckpoints:
             self.go(tmp_path, killed)
         amounts: list[float] = []
         network, progress = self.go(tmp_path, lambda amount, text: amounts.append(amount))
-        assert 512 - self.TRAINING.every <= amounts[0] <= 512
+        assert 512 - self.CONFIG.every <= amounts[0] <= 512
         assert sum(amounts) == progress.looks[-1][0]
         steps = [look[0] for look in progress.looks]
         assert steps == sorted(set(steps))
         assert steps[:3] == [0, 256, 512]
-        assert steps[-1] >= self.TRAINING.steps
+        assert steps[-1] >= self.CONFIG.steps
         assert network.about["training"]["steps"] == 1024
         _, again = self.go(tmp_path, lambda amount, text: amounts.append(amount))
         assert again == progress
@@ -266,33 +271,33 @@ class TestCheckpoints:
             self.go(tmp_path)
 
     def test_a_checkpoint_of_another_learner_or_with_code_in_it_is_refused(self, tmp_path: Path) -> None:
-        save_checkpoint(tmp_path / "a.pt", learner(self.TRAINING), {})
+        save_checkpoint(tmp_path / "a.pt", learner(self.CONFIG), {})
         torch.save({"policy": Path}, tmp_path / "b.pt")
         for name in ("a.pt", "b.pt"):
             with pytest.raises(InputError, match="is not a readable checkpoint of this training"):
-                load_checkpoint(tmp_path / name, learner(Training(env=DEEPEN, **QUICK)))
+                load_checkpoint(tmp_path / name, learner(RLConfig(env=DEEPEN, **QUICK)))
 
     def test_patience_ends_a_training_that_learns_nothing(self, tmp_path: Path) -> None:
-        training = Training(**QUICK | {"steps": 10_000, "rate": 1e-30}, patience=2)
-        _, progress = train(training, courses(), courses("random-48"), tmp_path, HERE)
+        config = RLConfig(**QUICK | {"steps": 10_000, "rate": 1e-30}, patience=2)
+        _, progress = train_network(config, setup(tmp_path))
         assert len(progress.looks) == 3
 
 
-class TestJudges:
+class TestValidation:
     def test_ratios_are_those_of_fixed_depths(self, tmp_path: Path) -> None:
         always = Network("depth", ("moves",), ((np.zeros((1, 1)), np.zeros(1)),), 20, (3,))
-        found = RatioJudge(courses(), tmp_path, HERE).judge(always)
+        found = RatioValidation(courses(), tmp_path, HERE).rate(always)
         assert found.figures == [pytest.approx(1), pytest.approx(1)]
         assert found.merit == pytest.approx(0)
         assert found.text == "1.00 and 1.00"
 
     def test_times_are_beside_the_best_fixed_number_of_slices(self) -> None:
-        judge = TimeJudge(Training(env=THINK, vision=2, slice=5), courses())
+        validation = TimeValidation(courses(), RLConfig(env=THINK, vision=2, slice=5).thinking)
         names = KNOWN["think"]
         acts = Network("think", names, ((np.zeros((len(names), 2)), np.array([1.0, 0.0])),), 1)
         times = fixed_times(SLICES_TO_BEAT, problems_of(courses()), vision=2, slice=5)
-        assert judge.level() == min(time.ratio for time in times.values())
-        assert judge.judge(acts).figures == [times[1].ratio]
+        assert validation.level() == min(time.ratio for time in times.values())
+        assert validation.rate(acts).figures == [times[1].ratio]
 
     def test_a_table_of_times_sets_all_beside_the_best_fixed_number(self) -> None:
         times = contest({"network": follow_rule}, problems_of(courses()), vision=2, slice=5)
@@ -331,7 +336,7 @@ class TestSettings:
     )
     def test_what_does_not_fit_is_refused(self, settings: dict[str, Any], says: str) -> None:
         with pytest.raises(InputError, match=says):
-            Training(**settings)
+            RLConfig(**settings)
 
     def test_easy_problems_stand_more_often_than_hard_ones(self) -> None:
         chosen = balanced(courses("caves-128", 12))
@@ -375,7 +380,7 @@ class TestCommand:
         def interrupted(*_: Any) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("training.learn.rl.train", interrupted)
+        monkeypatch.setattr("training.learn.rl.train_rl", interrupted)
         result = self.run(tmp_path)
         assert (result.exit_code, result.stdout) == (130, "")
         assert result.stderr.endswith(f"is kept in {tmp_path}; the same command goes on from there\n")

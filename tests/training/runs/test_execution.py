@@ -1,11 +1,13 @@
 """Running a plan: the same table whoever runs it, however often it is stopped, and whatever is on disk."""
 
 import json
+import os
 import pickle
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ import training
 from rt_gym import InputError
 from training.runs import Allowance, Draw, Plan, Row, Timing, Workers, enlist_all, find_courses, run_plan
 from training.runs import jobs as jobs_module
-from training.runs.jobs import Job, run_job
+from training.runs.jobs import run_job
 from training.runs.rows import COLUMNS, Result, format_rows, read_rows
 from training.runs.store import Store
 
@@ -68,13 +70,16 @@ def test_a_plan_that_was_stopped_goes_on_and_makes_the_same_table(
 
     with pytest.raises(KeyboardInterrupt):
         run_here(plan, tmp_path, advance=stop_at_the_third)
-    assert len(list((tmp_path / "jobs").iterdir())) == 3
-    started: list[str] = []
-    monkeypatch.setattr("training.runs.execution.run_job", lambda job: started.append(job.key) or run_job(job))
+    kept = sum(done)
+    assert len(list((tmp_path / "jobs").rglob("*.npz"))) == 3
+    started: list[int] = []
+    monkeypatch.setattr(
+        "training.runs.workers.run_job", lambda job, grid: started.append(job.end - job.begin) or run_job(job, grid)
+    )
     assert format_rows(run_here(plan, tmp_path)[0]) == table
-    assert len(started) == len(set(started)) == 16 - 3
+    assert sum(started) == plan.runs - kept
     assert format_rows(run_here(plan, tmp_path)[0]) == table
-    assert len(started) == 16 - 3
+    assert sum(started) == plan.runs - kept
 
 
 def test_a_command_that_was_killed_goes_on_and_makes_the_same_files(tmp_path: Path) -> None:
@@ -82,13 +87,11 @@ def test_a_command_that_was_killed_goes_on_and_makes_the_same_files(tmp_path: Pa
     command = [sys.executable, "-c", "from training.cli import main; main()", "compare", *specs, "--out"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     with subprocess.Popen([*command, str(killed)], cwd=ROOT, stdout=subprocess.DEVNULL) as process:
-        while not list(killed.glob("jobs/*.json")):
+        while not list(killed.glob("jobs/*/*.npz")):
             assert process.poll() is None
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
-    kept = len(list(killed.glob("jobs/*.json")))
-    assert 0 < kept < 48
     assert not (killed / "results.csv").exists()
     for folder in (killed, whole):
         subprocess.run([*command, str(folder)], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
@@ -99,51 +102,81 @@ def test_a_command_that_was_killed_goes_on_and_makes_the_same_files(tmp_path: Pa
 @pytest.mark.parametrize("content", [b"", b"[]", b"[[1]]", b"{}", b'[["goal"], [1]]', b"\xff"])
 def test_a_damaged_job_is_run_again(content: bytes, plan: Plan, table: bytes, tmp_path: Path) -> None:
     run_here(plan, tmp_path)
-    for path in (tmp_path / "jobs").iterdir():
+    for path in (tmp_path / "jobs").rglob("*.npz"):
         path.write_bytes(content)
     assert format_rows(run_here(plan, tmp_path)[0]) == table
 
 
-def test_other_sources_or_settings_are_other_jobs(plan: Plan) -> None:
-    job = next(job for job, _ in plan.jobs())
-    values = {"stamp": "x", "seed": 1, "max_moves": 7, "trials": 2, "vision": 3, "settings": {"depth": 9}}
-    fields = {name: getattr(job, name) for name in Job.__dataclass_fields__}
-    keys = {Job(**fields | {name: value}).key for name, value in values.items()}
-    assert len(keys | {job.key}) == 1 + len(values)
-    assert Job(**fields).key == job.key
+def test_other_sources_or_settings_are_other_jobs(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    series = plan.series()[0]
+    values = {"seed": 1, "max_moves": 7, "trials": 2, "vision": 3, "settings": {"depth": 9}}
+    keys = {replace(series, work=replace(series.work, **{name: value})).key for name, value in values.items()}
+    keys.add(replace(series, grid=plan.courses[1].grid).key)
+    assert len(keys | {series.key}) == 2 + len(values)
+    assert replace(series).key == series.key
+    monkeypatch.setattr(jobs_module, "source_stamp", lambda agent: "other")
+    assert replace(series).key not in keys | {series.key}
 
 
 def test_a_worker_with_other_sources_refuses_the_job(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = next(job for job, _ in plan.jobs())
+    series = plan.series()[0]
+    job = series.job(0, 0, 1)
     monkeypatch.setattr(jobs_module, "source_stamp", lambda agent: "other")
     with pytest.raises(InputError, match="other sources"):
-        run_job(job)
+        run_job(job, series.grid)
 
 
-def test_a_job_travels_as_plain_values(plan: Plan) -> None:
-    content = pickle.dumps(next(job for job, _ in plan.jobs()))
+def test_a_worker_without_a_module_of_ours_has_other_sources(plan: Plan) -> None:
+    job = replace(plan.series()[0].job(0, 0, 1), module="training.no_such_module")
+    with pytest.raises(InputError, match="other sources"):
+        run_job(job, None)
+
+
+def test_a_class_of_ones_own_that_a_worker_cannot_import_is_named(plan: Plan) -> None:
+    job = replace(plan.series()[0].job(0, 0, 1), agents=("my_agents.Greedy",))
+    with pytest.raises(InputError, match=r"agent 'my_agents.Greedy' cannot be imported .*a worker must find it, too"):
+        run_job(job, None)
+
+
+def test_a_job_travels_as_plain_values_and_without_its_map(plan: Plan) -> None:
+    content = pickle.dumps(plan.series()[0].job(0, 0, 1))
     assert b"numba" not in content
-    assert b"agents" not in content
+    assert b"KernelAgent" not in content
+    assert plan.courses[0].grid.passable.tobytes()[:64] not in content
 
 
-def test_a_worker_that_is_replaced_because_it_has_grown_alarms_nobody() -> None:
+def test_a_worker_that_is_replaced_because_it_has_grown_alarms_nobody(tmp_path: Path) -> None:
     script = """
 import sys, time
 from dataclasses import dataclass
+from training.runs.execution import run_all
+from training.runs.jobs import Series, Work
 from training.runs.workers import Workers
 
-@dataclass
-class Job:
-    key: str
+@dataclass(frozen=True)
+class Growing(Work):
+    agents = ()
 
-def grow(job):
-    sys.kept = getattr(sys, "kept", []) + [b"x" * 200_000_000]
-    time.sleep(0.6)
+    def do(self, grid, items):
+        sys.kept = getattr(sys, "kept", []) + [b"x" * 200_000_000]
+        time.sleep(0.6 * len(items))
+        return list(items)
 
-print(sorted(key for key, _ in Workers(2).run([Job(str(k)) for k in range(8)], grow)))
+if __name__ == "growing":
+    import training.runs.execution as execution
+    execution._SECONDS = 0.6
+    parts, = run_all([Series(Growing(), None, tuple(range(8)))], workers=Workers(2))
+    print(sorted(item for part in parts for item in part))
 """
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == (f"{[str(k) for k in range(8)]}\n", "")
+    (tmp_path / "growing.py").write_text(script)
+    done = subprocess.run(
+        [sys.executable, "-c", "import growing"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == (f"{list(range(8))}\n", "")
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(plan: Plan, tmp_path: Path) -> None:
@@ -153,10 +186,9 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(plan: Plan, tmp_path: Path
 
 
 def test_nothing_is_kept_without_a_folder(plan: Plan) -> None:
-    job = next(job for job, _ in plan.jobs())
-    store = Store(None)
-    store.keep(job.key, run_job(job))
-    assert store.read(job) is None
+    series, store = plan.series()[0], Store(None)
+    store.keep(series, run_job(series.job(0, 0, 1), series.grid))
+    assert store.find(series) == []
 
 
 def test_rows_can_be_read_back(plan: Plan, table: bytes, tmp_path: Path) -> None:

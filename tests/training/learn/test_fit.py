@@ -9,21 +9,11 @@ import pytest
 from agents.policies.trees import add_scores
 from rt_gym import InputError
 from rt_gym.features.decision import LAYERS, SITUATION
-from training.learn.fit import (
-    DECISIONS,
-    LABELS,
-    LEARNERS,
-    Recipe,
-    by_layers,
-    costs,
-    fit_depth_cost,
-    fit_policy,
-    inputs,
-    make_classifier,
-    merged,
-)
-from training.learn.log import Logging, Samples, collect
-from training.learn.validate import cross_validate, document, importances, learning_curve, predict_depths
+from training.learn.fit import fit_depth_cost, fit_policy, make_classifier
+from training.learn.flatten import merged
+from training.learn.log import Logging, Samples, log_samples
+from training.learn.targets import DECISIONS, LABELS, LEARNERS, Recipe, by_layers, costs, inputs
+from training.learn.validate import cross_validate, describe_quality, importances, learning_curve, predict_depths
 from training.runs import Draw, Workers, find_courses
 
 RECIPE = Recipe(min_leaf=20, trees=25, features="rich", price=0.02)
@@ -32,7 +22,7 @@ RECIPE = Recipe(min_leaf=20, trees=25, features="rich", price=0.02)
 @pytest.fixture(scope="module")
 def samples() -> Samples:
     courses = find_courses(["caves-128"], Draw(count=12, low=30, high=90))
-    return collect(courses, Logging(d_max=6, per_problem=100), workers=Workers(jobs=1))
+    return log_samples(courses, Logging(d_max=6, per_problem=100), workers=Workers(jobs=1))
 
 
 class TestPolicies:
@@ -128,7 +118,7 @@ class TestValidation:
         assert quality.accuracy == pytest.approx(np.trace(quality.confusion) / len(samples))
         assert quality.accuracy <= quality.same_move
         assert len(quality.folds) == 4
-        assert document(quality)["accuracy"] == quality.accuracy
+        assert describe_quality(quality)["accuracy"] == quality.accuracy
 
     def test_more_folds_than_problems_are_refused(self, samples: Samples) -> None:
         with pytest.raises(InputError, match="13-fold cross-validation needs at least 13 problems, not 12"):

@@ -8,7 +8,7 @@ import pytest
 
 from rt_gym.errors import InputError
 from training.j48 import J48Classifier
-from training.j48.text import java_double, python_source, six_decimals, two_decimals
+from training.j48.export import java_double, python_source, six_decimals, two_decimals
 from training.j48.tree import Tree
 
 pytestmark = pytest.mark.plain
