@@ -11,8 +11,9 @@ import agents
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
 from training.experiments.evidence import Evidence, ratio
-from training.experiments.frame import Experiment, Part
+from training.experiments.frame import Experiment, Part, entrant
 from training.experiments.grounds import Ground
+from training.experiments.quantities import Advantage, CurveRatio
 from training.experiments.trained import (
     CrossValidation,
     TreeTraining,
@@ -21,7 +22,6 @@ from training.experiments.trained import (
     cross_validate_all,
     policies_folder,
 )
-from training.judge import advantage, score_all
 from training.learn.targets import Recipe
 from training.report.results_page import claims_table
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, run_plan
@@ -126,10 +126,10 @@ def learned() -> Evidence:
 
 
 def test_an_advantage_is_the_quotient_of_two_ratios_and_one_over_oneself(learned: Evidence) -> None:
-    scores = {score.entry.label: score for score in score_all(learned.rows)}
-    one, other = "oracle-lrta d_max=4", "oracle-lrta d_max=6"
-    assert advantage(learned.rows, one, one) == (1, 1, 1)
-    found, above, below = advantage(learned.rows, one, other), scores[one].ratio_mean, scores[other].ratio_mean
+    one, other = (entrant("oracle-lrta", d_max=d_max) for d_max in (4, 6))
+    assert Advantage(one, (one,)).estimate([learned]) == (1, 1, 1)
+    found = Advantage(one, (other,)).estimate([learned])
+    above, below = (CurveRatio(each).estimate([learned]) for each in (one, other))
     assert found is not None
     assert above is not None
     assert below is not None

@@ -42,14 +42,14 @@ def _table(title: str, evidence: Evidence, validations: Sequence[CrossValidation
 
 
 def _line(evidence: Evidence, one: CrossValidation) -> list[str]:
-    mark = evidence.marks[one.name]
+    quality = evidence.marks[one.name]
     return [
         one.name,
-        f"{int(mark.states.sum()):,}",
-        *with_interval(ratio(mark.hits, mark.states)),
-        digits(mark.majority),
-        digits(mark.same_move),
-        digits(mark.nodes),
+        f"{int(quality.states.sum()):,}",
+        *with_interval(ratio(quality.hits, quality.states)),
+        digits(quality.majority),
+        digits(quality.same_move),
+        digits(quality.nodes),
         *with_interval(evidence.score(one).ratio_mean),
     ]
 
