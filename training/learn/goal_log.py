@@ -24,12 +24,11 @@ from rt_gym.errors import whole
 from rt_gym.jit import kernel
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.space import NONE
-from training.learn.log import Columns
 from training.learn.merit import MAX_MOVES
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
 from training.runs.execution import run_all
-from training.runs.jobs import Series, Work
+from training.runs.jobs import Arrays, Series, Work
 from training.runs.store import Store
 
 _COLUMNS = ("rows", "label", "state", "problem")
@@ -125,7 +124,7 @@ def log_walk(terrain, regions, candidates, distance, path, t, stride, rows, labe
 
 
 @dataclass(frozen=True)
-class GoalLogging(Work[Task, Columns]):
+class GoalLogging(Work[Task, Arrays]):
     """Walk problems of one map and label the candidates on the way; the attributes are those of ``GoalConfig``.
 
     The policy walks; LRTA* if None.
@@ -143,7 +142,7 @@ class GoalLogging(Work[Task, Columns]):
         """Who walks."""
         return "lrta", "general-lrta"
 
-    def do(self, grid: Grid | None, items: Sequence[Task]) -> Columns:
+    def do(self, grid: Grid | None, items: Sequence[Task]) -> Arrays:
         """Return the columns of all tasks but the number of the problem, and how many rows each task has."""
         assert grid is not None, "problems have a map"
         if self.policy is None:
@@ -168,11 +167,11 @@ class GoalLogging(Work[Task, Columns]):
         )  # fmt: skip
         return GoalSamples(rows[:count], label[:count], state[:count], np.zeros(count, np.int64))
 
-    def pack(self, result: Columns) -> Columns:
+    def pack(self, result: Arrays) -> Arrays:
         """Return the columns, which are arrays already."""
         return result
 
-    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Columns:
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
         """Return the columns; a missing one raises."""
         return {name: arrays[name] for name in ("rows", "label", "state", _COUNTS)}
 

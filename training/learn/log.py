@@ -30,15 +30,13 @@ from rt_gym.search.distance import exact_distances
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
 from training.runs.execution import run_all
-from training.runs.jobs import Series, Work
+from training.runs.jobs import Arrays, Series, Work
 from training.runs.store import Store
 
 KIND, VERSION = "rt_gym.samples", 3
 _LOGGED = ("situation", "label", "action", "rise", "work", "regret", "ties")
 _COLUMNS = (*_LOGGED, "problem")
 _COUNTS = "counts"  # how many rows each problem has
-
-Columns = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,7 @@ class Logging:
 
 
 @dataclass(frozen=True)
-class DepthLogging(Work[Task, Columns]):
+class DepthLogging(Work[Task, Arrays]):
     """Walk problems of one map and label the states on the way.
 
     Attributes:
@@ -187,7 +185,7 @@ class DepthLogging(Work[Task, Columns]):
         """Who walks, and who labels."""
         return "classifier-lrta", "oracle-lrta"
 
-    def do(self, grid: Grid | None, items: Sequence[Task]) -> Columns:
+    def do(self, grid: Grid | None, items: Sequence[Task]) -> Arrays:
         """Return the columns of all tasks, and how many rows each task has."""
         assert grid is not None, "problems have a map"
         agent = OracleLRTA(self.logging.d_max) if self.policy is None else ClassifierLRTA(self.policy)
@@ -195,7 +193,7 @@ class DepthLogging(Work[Task, Columns]):
         counts = np.array([len(part["label"]) for part in parts])
         return {name: np.concatenate([part[name] for part in parts]) for name in _LOGGED} | {_COUNTS: counts}
 
-    def _walk(self, agent: DepthControl, grid: Grid, task: Task) -> Columns:
+    def _walk(self, agent: DepthControl, grid: Grid, task: Task) -> Arrays:
         logging = self.logging
         record = make_record(logging.per_problem, logging.d_max, exact_distances(grid, task.goal))
         agent.record_states(record, logging.history)
@@ -212,11 +210,11 @@ class DepthLogging(Work[Task, Columns]):
             "ties": record.ties[:rows, 1:],
         }
 
-    def pack(self, result: Columns) -> Columns:
+    def pack(self, result: Arrays) -> Arrays:
         """Return the columns, which are arrays already."""
         return result
 
-    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Columns:
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
         """Return the columns; a missing one raises."""
         return {name: arrays[name] for name in (*_LOGGED, _COUNTS)}
 

@@ -6,20 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import agents
 from agents.policies.networks import Network
-from reference.plain_grid import h0
 from rt_gym import InputError
-from training.judge import score_all
 from training.learn import evolve as module
 from training.learn import merit as merits
-from training.learn.encoding import Encoding
 from training.learn.evolve import EvolutionConfig, evolve
-from training.learn.merit import DepthCurve, NetworkRuns, average, fixed_depths, measure_curve, rate_networks
-from training.learn.setup import TrainingSetup, hardest, split_problems
+from training.learn.merit import DepthCurve, measure_curve, rate_networks
+from training.learn.setup import TrainingSetup
 from training.runs import Course, Draw, Workers, find_courses
 
 HERE = Workers(jobs=1)
@@ -36,103 +31,6 @@ def quiet(amount: float, text: str) -> None:
 
 def evolved(folder: Path, config: EvolutionConfig = QUICK, on_progress: Any = quiet) -> Network:
     return evolve(TrainingSetup(courses(), courses("random-48"), HERE, folder), config, 6, 10, on_progress)
-
-
-def always(depth: int, decide: str) -> Network:
-    """Return a network that looks equally far at every move; to act after the first layer is depth 1."""
-    if decide == "deepen":
-        return Network("deepen", ("layer",), ((np.zeros((1, 2)), np.array([1.0, 0.0])),), 20)
-    return Network("depth", ("moves",), ((np.zeros((1, 1)), np.zeros(1)),), 20, (depth,))
-
-
-class TestMerits:
-    @pytest.mark.parametrize("decide", ["depth", "deepen"])
-    def test_always_depth_one_has_a_ratio_of_exactly_one(self, decide: str, tmp_path: Path) -> None:
-        curve = measure_curve(courses(), HERE, tmp_path)
-        assert rate_networks([always(1, decide)], curve, HERE) == [(0.0, 0.0)]
-
-    @pytest.mark.parametrize("depth", [2, 5, 10])
-    def test_a_depth_of_the_curve_has_a_ratio_of_exactly_one(self, depth: int, tmp_path: Path) -> None:
-        curve = measure_curve(courses("caves-128"), HERE, tmp_path)
-        assert rate_networks([always(depth, "depth")], curve, HERE) == [(pytest.approx(0), pytest.approx(0))]
-
-    def test_ratios_are_those_of_a_comparison(self, tmp_path: Path) -> None:
-        from training.runs import Allowance, Plan, enlist, run_plan
-
-        encoding = Encoding("deepen", 2, 20, 20)
-        network, found = encoding.network(encoding.start()), courses("caves-128")
-        network.save(tmp_path / "n.npz")
-        own = enlist("policy-lrta", {"policy": str(tmp_path / "n.npz")}, Allowance.of(None))
-        rows, _ = run_plan(Plan((*fixed_depths(), own), found), workers=HERE)
-        score = score_all(rows)[-1]
-        ((mean, pooled),) = rate_networks([network], measure_curve(found, HERE, tmp_path), HERE)
-        assert np.exp(mean) == pytest.approx(score.ratio_mean and score.ratio_mean.value)
-        assert np.exp(pooled) == pytest.approx(score.ratio_pooled and score.ratio_pooled.value)
-
-    def test_no_run_of_the_curve_is_cut_and_a_cut_run_voids_a_candidate(self, tmp_path: Path) -> None:
-        curve = measure_curve(courses(), HERE, tmp_path)
-        caps = curve.max_moves, curve.max_moves - 1
-        (course,) = curve.courses
-        runs = [NetworkRuns(course.tasks, cap).do(course.grid, [always(1, "depth")]) for cap in caps]
-        assert average(runs[0][0]) is not None
-        assert average(runs[1][0]) is None
-        assert curve.log_ratios(None) == (-np.inf, -np.inf)
-        assert EvolutionConfig().merit(curve.log_ratios(None)) == -np.inf
-
-    def test_fixed_depths_that_are_cut_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(merits, "MAX_MOVES", 30)
-        with pytest.raises(InputError, match="does not reach every goal within 30 moves"):
-            measure_curve(courses(), HERE, tmp_path)
-
-
-class TestEncoding:
-    @given(
-        vector=st.lists(st.floats(-3, 3, width=32), min_size=27, max_size=27).map(np.array),
-        row=st.lists(st.floats(-5, 5, width=32), min_size=24, max_size=24),
-    )
-    def test_the_depth_is_the_one_whose_logarithm_is_nearest(self, vector: Any, row: list[float]) -> None:
-        encoding = Encoding("depth", 1, 9, 20)
-        y = np.tanh(np.array(row) @ vector[:24] + vector[24]) * vector[25] + vector[26]
-        gaps = np.abs(y - np.log(np.arange(1, 10)))
-        chosen = int(encoding.network(vector).scores([row])[0].argmax())
-        assert gaps[chosen] == pytest.approx(gaps.min(), abs=1e-4)
-
-    def test_the_first_network_to_deepen_goes_by_what_the_layers_say(self) -> None:
-        encoding = Encoding("deepen", 3, 20, 20)
-        network, row = encoding.network(encoding.start()), dict.fromkeys(encoding.features, 0.0)
-        seen = [{"layer_rise": 0.0}, {"layer_rise": np.log(2)}, {"layer_rise": np.log(2), "steady": np.log(5)}]
-        acts = [scores[0] >= scores[1] for scores in network.scores([list((row | one).values()) for one in seen])]
-        assert acts == [True, False, True]
-
-    @pytest.mark.parametrize("decide", ["depth", "deepen"])
-    def test_standardised_inputs_leave_the_first_network_as_it_is(self, decide: str) -> None:
-        plain = Encoding(decide, 3, 6, 10)
-        scaled = plain.standardised(courses())
-        rows = np.random.default_rng(0).normal(1, 1, (20, len(plain.features)))
-        expected = plain.network(plain.start()).scores(rows)
-        np.testing.assert_allclose(scaled.network(scaled.start()).scores(rows), expected, atol=1e-3)
-        assert not np.allclose(scaled.mean, 0)
-
-
-class TestSelection:
-    def test_half_are_the_hardest_and_no_map_has_more_than_its_share(self) -> None:
-        drawn = (*courses("rooms-64", 30), *courses("random-48", 30))
-        for course, chosen in zip(drawn, hardest(drawn, 20), strict=True):
-            order = sorted(course.tasks, key=lambda task: -task.optimal_cost / h0(course.grid, task.start, task.goal))
-            assert len(chosen.tasks) == len(set(chosen.tasks)) == 10
-            assert set(order[:5]) <= set(chosen.tasks)
-
-    def test_fewer_problems_than_asked_for_are_all_taken(self) -> None:
-        assert [course.tasks for course in hardest(courses(), 1000)] == [course.tasks for course in courses()]
-
-    @pytest.mark.parametrize(("shares", "made"), [(1, 1), (4, 4), (9, 6)])
-    def test_every_problem_is_in_exactly_one_share_and_no_share_lacks_a_map(self, shares: int, made: int) -> None:
-        drawn = (*courses("rooms-64", 6), *courses("random-48", 11))
-        dealt = split_problems(drawn, shares)
-        assert len(dealt) == made
-        assert all(course.tasks for share in dealt for course in share)
-        for number, course in enumerate(drawn):
-            assert sorted(task for share in dealt for task in share[number].tasks) == sorted(course.tasks)
 
 
 class TestEvolution:

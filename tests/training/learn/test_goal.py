@@ -1,19 +1,13 @@
-"""Learning goals: what is labelled on a walk, what is learned from it, and the command that does all of it."""
-
-import json
-from pathlib import Path
+"""Learning goals: what is labelled on a walk, and what is learned from it."""
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from agents.policies.candidates import CANDIDATE
-from agents.policies.goals import load_goal_policy
 from reference.plain_grid import Map
 from reference.plain_oracle import distances
 from rt_gym import InputError
 from rt_gym.abstraction import abstract
-from training.cli import app
 from training.learn import goal
 from training.learn.goal import cross_validate_goals, fit_goals, top
 from training.learn.goal_log import GoalConfig, GoalSamples, joined, log_goals
@@ -103,16 +97,3 @@ class TestLearning:
         assert 0 < quality.by_heuristic <= 1
         with pytest.raises(InputError, match="needs at least 13 problems"):
             cross_validate_goals(samples, CONFIG, folds=13)
-
-
-def test_the_command_learns_saves_and_compares(tmp_path: Path) -> None:
-    words = ["--maps", "rooms-64", "--test", "caves-128", "--level", "2", "--depth", "4", "--states", "10"]
-    words += ["--problems", "10", "--optimal", "15..40", "--min-leaf", "20", "--jobs", "1", "--json"]
-    result = CliRunner().invoke(app, ["train", "goal", *words, "--out", str(tmp_path / "out")])
-    assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    policy = load_goal_policy(tmp_path / "out" / "goal.json")
-    assert (policy.level, policy.about["maps"], policy.about["seed"]) == (2, ["rooms-64"], 0)
-    assert told["cross_validation"]["samples"] == told["policy"]["samples"] > 0
-    for design in (5, 6, 11, 12):
-        assert f"design={design}" in result.stdout

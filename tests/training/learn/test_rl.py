@@ -1,6 +1,5 @@
 """Controllers by reinforcement: they learn, are exported exactly, go on after a kill, and refuse what does not fit."""
 
-import json
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,12 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import agents
 from agents.policies.networks import KNOWN, Network, load_network
 from rt_gym import InputError, load_map, sample_problems
-from training.cli import app
 from training.judge.think import SLICES_TO_BEAT, contest, evaluate, fixed_times, follow_rule, gain, times_table
 from training.learn.merit import RatioValidation, TimeValidation
 from training.learn.rl import RLConfig, train_network
@@ -343,71 +340,3 @@ class TestSettings:
         copies = {id(one): sum(one is other for other in chosen) for one in chosen}
         assert min(copies.values()) == 1
         assert 1 < max(copies.values()) <= 8
-
-
-class TestCommand:
-    MAPS = ("--maps", "rooms-64", "--validation", "random-48", "--test", "terrain-96", "--optimal", "20..60")
-    TINY = (*MAPS, "--problems", "2", "--steps", "4000", "--episodes", "16", "--every", "2000", "--d-max", "5")
-
-    def run(self, out: Path, *options: str) -> Any:
-        return CliRunner().invoke(app, ["train", "rl", *self.TINY, "--jobs", "1", "--out", str(out), *options])
-
-    @pytest.mark.parametrize("options", [("--teacher", "rule"), ("--algo", "cma", "--generations", "2")])
-    def test_a_controller_of_the_lookahead_from_maps_to_tables(self, options: tuple[str, ...], tmp_path: Path) -> None:
-        result = self.run(tmp_path, *options)
-        assert result.exit_code == 0, result.stderr
-        for text in ("On the validation maps", "lrta depth=26", "oracle-lrta", "policy-lrta", "eaderboard"):
-            assert text in result.stdout
-        assert {path.name for path in tmp_path.iterdir()} >= {"policy.npz", "training.png", "results.csv"}
-        assert load_network(tmp_path / "policy.npz").d_max == 5
-        assert all(Path(line).exists() for line in result.stdout.splitlines()[-3:])
-
-    def test_a_controller_of_thinking_as_json(self, tmp_path: Path) -> None:
-        result = self.run(tmp_path, "--env", THINK, "--vision", "3", "--slice", "5", "--json")
-        assert result.exit_code == 0, result.stderr
-        document = json.loads(result.stdout)
-        assert list(document["time_ratios"])[-3:] == ["until found", "rule", "network"]
-        assert [look[0] for look in document["looks"]][::2] == [0, 4000]
-        assert load_network(tmp_path / "policy.npz").decide == "think"
-
-    def test_bad_settings_are_refused_before_anything_is_written(self, tmp_path: Path) -> None:
-        result = self.run(tmp_path / "new", "--algo", "sac")
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert "algo must be one of" in result.stderr
-        assert not (tmp_path / "new").exists()
-
-    def test_ctrl_c_says_what_is_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def interrupted(*_: Any) -> None:
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr("training.learn.rl.train_rl", interrupted)
-        result = self.run(tmp_path)
-        assert (result.exit_code, result.stdout) == (130, "")
-        assert result.stderr.endswith(f"is kept in {tmp_path}; the same command goes on from there\n")
-
-    @pytest.mark.parametrize(
-        ("missing", "options", "says"),
-        [
-            ("stable_baselines3", (), "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"),
-            ("torch", (), "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"),
-            ("sb3_contrib", ("--algo", "maskable-ppo"), "maskable-ppo needs sb3-contrib: pip install sb3-contrib"),
-            ("tensorboard", ("--tensorboard", "log"), "a log for TensorBoard needs it: pip install tensorboard"),
-        ],
-    )
-    def test_a_missing_library_is_named_before_anything_is_written(
-        self, missing: str, options: tuple[str, ...], says: str, tmp_path: Path, without: Any
-    ) -> None:
-        done = without(missing, "train", "rl", *self.TINY, "--out", str(tmp_path / "new"), *options)
-        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"rt-gym: {says}\n")
-        assert not (tmp_path / "new").exists()
-
-    @pytest.mark.parametrize("command", [("train", "rl", "--help"), ("agents",), ("maps", "list")])
-    def test_other_commands_never_miss_the_library(self, command: tuple[str, ...], without: Any) -> None:
-        done = without("torch", *command)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout
-
-    def test_evolution_needs_no_library_and_leaves_no_log(self, tmp_path: Path) -> None:
-        result = self.run(tmp_path / "new", "--algo", "cma", "--tensorboard", str(tmp_path / "log"))
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert "cma leaves no log for TensorBoard" in result.stderr

@@ -13,7 +13,11 @@ import training.learn.select
 from agents.policies.trees import load_policy
 from rt_gym import load_map, sample_problems
 from training.cli import app
-from training.learn.log import load_samples
+from training.learn.log import Logging, load_samples
+from training.learn.select import PRICES, THRESHOLDS, DepthConfig, train_depth
+from training.learn.setup import draw_parts
+from training.learn.targets import Recipe
+from training.runs import Draw, Workers
 
 MAPS = ("--maps", "rooms-64", "--validation", "random-48", "--test", "terrain-96")
 TINY = (*MAPS, "--optimal", "20..60", "--problems", "12", "--d-max", "5", "--min-leaf", "20", "--jobs", "1")
@@ -105,3 +109,31 @@ def test_wrong_input_is_refused_in_one_sentence(options: tuple[str, ...], says: 
     assert says in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "new" / "policy.json").exists()
+
+
+def test_the_result_of_a_training_tells_what_it_has_written(tmp_path: Path) -> None:
+    given = {"train": ["rooms-64"], "validation": ["random-48"], "test": ["terrain-96"]}
+    config = DepthConfig(Recipe(labels="cost", features="rich", min_leaf=20), Logging(d_max=4), price=0.002)
+    result = train_depth(config, draw_parts(given, Draw(12, 20, 60)), tmp_path, Workers(jobs=1))
+    assert load_policy(tmp_path / "policy.json").about == result.policy.about
+    assert [path.name for path in result.files[:2]] == ["policy.json", "samples.npz"]
+    assert all(path.is_file() for path in result.files)
+    assert [one.document() for one in result.candidates] == [
+        {"price": 0.002, "threshold": 0.5, "validation_ratios": None}
+    ]
+    assert result.findings.scores[-1].entry.agent == "classifier-lrta"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "given", "chosen_among"),
+    [
+        (Recipe(), {}, [(0.001, 0.5)]),
+        (Recipe(labels="cost"), {}, [(price, 0.5) for price in PRICES]),
+        (Recipe(labels="cost"), {"price": 0.1}, [(0.1, 0.5)]),
+        (Recipe(decide="deepen"), {}, [(0.001, threshold) for threshold in THRESHOLDS]),
+        (Recipe(decide="deepen", labels="cost"), {"price": 0.1}, [(0.1, 0.0)]),
+    ],
+)
+def test_what_is_not_given_is_chosen(recipe: Recipe, given: dict[str, float], chosen_among: list[Any]) -> None:
+    recipes = DepthConfig(recipe, Logging(), **given).recipes()
+    assert [(one.price, one.threshold) for one in recipes] == chosen_among
