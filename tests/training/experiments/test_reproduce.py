@@ -4,6 +4,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,28 +14,41 @@ from rt_gym import InputError, load_map
 from rt_gym.maps import save_map
 from training import experiments
 from training.cli import app, reproduce
-from training.experiments import dc, ids, load, rl
-from training.experiments.dc import f5 as dc_f5
-from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED
+from training.experiments import load
+from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Part
 from training.experiments.grounds import Ground
 from training.report.results_page import claims_table, render
 from training.runs import read_rows
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-PROBLEMS = 2
+T1, PPO = load("tb-t1"), load("rl-ppo")
+ROOMS = Ground("ours/rooms", 64, 64)
+PROBLEMS, CLAIMS = 2, 4
 
 runner = CliRunner()
+
+
+def small(experiment: Experiment) -> Experiment:
+    """Return an experiment with few problems and claims, all on one small map."""
+    (part,) = experiment.parts
+    return replace(experiment, parts=(small_part(part),), claims=experiment.claims[:CLAIMS], changes=("one thing",))
+
+
+def small_part(part: Part) -> Part:
+    return replace(part, grounds=(ROOMS,), problems=dict.fromkeys(SIZES, PROBLEMS), optimal=(20, 40))
+
+
+def table(monkeypatch: pytest.MonkeyPatch, *known: Experiment) -> None:
+    """Let these be the only experiments."""
+    module = ModuleType("training.experiments.tiny")
+    module.__dict__.update((each.id, each) for each in known)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(experiments, "_TABLE", {each.id: f"tiny:{each.id}" for each in known})
 
 
 @pytest.fixture(autouse=True)
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only one experiment, on one small map in ``tmp_path / "maps"``, run in an empty folder beside it."""
-    experiment = load("dc-f5")
-    problems = dict.fromkeys(SIZES, PROBLEMS)
-    part = replace(experiment.parts[0], grounds=(Ground("ours/rooms", 64, 64),), problems=problems, optimal=(20, 40))
-    small = replace(experiment, parts=(part,), changes=("one thing",))
-    monkeypatch.setattr(dc_f5, "EXPERIMENT", small)
-    monkeypatch.setattr(experiments, "_TABLE", {"dc-f5": "dc.f5:EXPERIMENT"})
+    table(monkeypatch, small(T1))
     monkeypatch.setattr(reproduce, "_PUBLIC", tmp_path / "nowhere")
     (tmp_path / "maps" / "ours").mkdir(parents=True)
     (tmp_path / "here").mkdir()
@@ -47,38 +61,39 @@ def run(*arguments: str) -> Any:
 
 
 def test_every_claim_is_told_with_a_verdict(tmp_path: Path) -> None:
-    result = run("DC-F5", "--maps", "../maps")
+    result = run("TB-T1", "--maps", "../maps")
     assert result.exit_code == 0, result.output
     assert "ours/rooms (64 x 64" in result.stdout
     assert "Changed after the first full run: one thing" in result.stdout
-    assert sum(result.stdout.count(f" {word} \n") for word in (HOLDS, FAILS, UNDECIDED)) == 4
-    rows = read_rows(tmp_path / "here" / "rt-gym-reproduce" / "dc-f5" / "smoke" / "results.csv")
-    assert len(rows) == PROBLEMS * len(dc.DEPTHS)
+    assert sum(result.stdout.count(f" {word} \n") for word in (HOLDS, FAILS, UNDECIDED)) == CLAIMS
+    rows = read_rows(tmp_path / "here" / "rt-gym-reproduce" / "tb-t1" / "smoke" / "results.csv")
+    assert len(rows) == PROBLEMS * len(T1.parts[0].entrants)
 
 
 def test_without_public_maps_generated_ones_are_taken_and_the_output_says_so() -> None:
-    result = run("dc-f5", "--json")
+    result = run("tb-t1", "--json")
     assert result.exit_code == 0, result.output
     (document,) = json.loads(result.stdout)
     assert [found["map"] for found in document["parts"][0]["maps"]] == ["terrain-64x64-s0"]
     assert not document["public_maps"]
-    assert "nothing here speaks about the paper" in run("dc-f5").stdout
+    assert "nothing here speaks about the paper" in run("tb-t1").stdout
 
 
-def test_a_second_run_reads_the_jobs_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_reads_the_jobs_of_the_first() -> None:
     first = run("all", "--maps", "../maps", "--json")
-    monkeypatch.setattr("training.runs.workers.run_job", None)
     second = run("all", "--maps", "../maps", "--json", "--size", "record")
     assert first.exit_code == second.exit_code == 0
     assert json.loads(first.stdout)[0]["tables"] == json.loads(second.stdout)[0]["tables"]
+    times = [Path(f"rt-gym-reproduce/tb-t1/{size}/times.csv").read_bytes() for size in ("smoke", "record")]
+    assert times[0] == times[1]  # to the last digit: nothing was run again
 
 
 def test_the_page_is_written_from_the_documents(tmp_path: Path) -> None:
-    result = run("dc-f5", "--maps", "../maps", "--size", "record", "--write-docs", "docs")
+    result = run("tb-t1", "--maps", "../maps", "--size", "record", "--write-docs", "docs")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "here" / "docs" / "results.md").read_text(encoding="utf-8")
     assert page == render(Path("docs"))
-    assert "\nrt-gym reproduce dc-f5 --size record --maps DIR\n" in page
+    assert "\nrt-gym reproduce tb-t1 --size record --maps DIR\n" in page
     assert str(tmp_path) not in page
     (document,) = (json.loads(path.read_bytes()) for path in Path("docs/results").iterdir())
     for table in (claims_table(document).rows, *(table["rows"] for table in document["tables"])):
@@ -88,12 +103,12 @@ def test_the_page_is_written_from_the_documents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["dc-f6"], "unknown experiment 'dc-f6', known are dc-f5"),
-        (["dc-f5", "--size", "huge"], "unknown size 'huge', known are smoke, record, full"),
-        (["dc-f5", "--maps", "missing"], "missing: is not a folder"),
-        (["dc-f5", "--maps", "."], "ours/rooms.map: cannot be read"),
-        (["dc-f5", "--write-docs", "docs"], "--write-docs needs the public maps"),
-        (["dc-f5", "--jobs", "0"], "must be at least 1"),
+        (["tb-t2"], "unknown experiment 'tb-t2', known are tb-t1"),
+        (["tb-t1", "--size", "huge"], "unknown size 'huge', known are smoke, record, full"),
+        (["tb-t1", "--maps", "missing"], "missing: is not a folder"),
+        (["tb-t1", "--maps", "."], "ours/rooms.map: cannot be read"),
+        (["tb-t1", "--write-docs", "docs"], "--write-docs needs the public maps"),
+        (["tb-t1", "--jobs", "0"], "must be at least 1"),
     ],
 )
 def test_wrong_input_is_refused_in_one_sentence(arguments: list[str], part: str, tmp_path: Path) -> None:
@@ -106,7 +121,7 @@ def test_wrong_input_is_refused_in_one_sentence(arguments: list[str], part: str,
 
 def test_a_map_of_another_size_is_refused(tmp_path: Path) -> None:
     save_map(load_map("random-48"), tmp_path / "maps" / "ours" / "rooms.map")
-    result = run("dc-f5", "--maps", "../maps")
+    result = run("tb-t1", "--maps", "../maps")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "is 48 x 48, but the experiment takes a map of 64 x 64" in result.stderr
 
@@ -120,8 +135,8 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("training.runs.run_plan", interrupted)
-    result = run("dc-f5", "--maps", "../maps")
+    monkeypatch.setattr("training.experiments.conduct.run_plan", interrupted)
+    result = run("tb-t1", "--maps", "../maps")
     assert result.exit_code == 130
     assert "the same command goes on from there" in result.stderr
 
@@ -130,18 +145,14 @@ class TestWithoutTheExtraRL:
     @pytest.fixture(autouse=True)
     def missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A second experiment, before the other one, that needs a library which is not there."""
-        experiment, (ground,) = rl.PPO, dc_f5.EXPERIMENT.parts[0].grounds
-        part = replace(
-            experiment.parts[0], grounds=(ground,), taught_on=(ground,), chosen_on=(ground,), optimal=(20, 40)
-        )
-        monkeypatch.setattr(rl, "PPO", replace(experiment, parts=(part,)))
-        monkeypatch.setattr(experiments, "_TABLE", {"rl-ppo": "rl:PPO", "dc-f5": "dc.f5:EXPERIMENT"})
+        part = replace(small_part(PPO.parts[0]), taught_on=(ROOMS,), chosen_on=(ROOMS,))
+        table(monkeypatch, replace(PPO, parts=(part,)), small(T1))
         monkeypatch.setitem(sys.modules, "stable_baselines3", None)
 
     def test_all_means_all_others_and_the_extra_is_named(self) -> None:
         result = run("all", "--maps", "../maps", "--json")
         assert result.exit_code == 0, result.output
-        assert [document["id"] for document in json.loads(result.stdout)] == ["dc-f5"]
+        assert [document["id"] for document in json.loads(result.stdout)] == ["tb-t1"]
         says = "rl-ppo is left out: reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'\n"
         assert result.stderr == says
 
@@ -155,43 +166,6 @@ class TestWithoutTheExtraRL:
 @pytest.mark.parametrize("content", ["{", "{}", "[]", "3", '{"id": 1}'])
 def test_a_document_that_is_damaged_or_of_another_version_is_refused(content: str) -> None:
     Path("docs/results").mkdir(parents=True)
-    Path("docs/results/dc-f5.json").write_text(content, encoding="utf-8")
+    Path("docs/results/tb-t1.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match="is not a document of results as this version writes it"):
         render(Path("docs"))
-
-
-class TestTheRealOnes:
-    """What is fixed in the modules, and what was found with it."""
-
-    @pytest.fixture(autouse=True)
-    def tiny(self) -> None:
-        """Leave the experiments as they are."""
-
-    @pytest.mark.parametrize("experiment_id", ids())
-    def test_the_settings_of_an_experiment_are_complete(self, experiment_id: str) -> None:
-        experiment = load(experiment_id)
-        assert experiment.id == experiment_id
-        for part in experiment.parts:
-            assert tuple(part.problems) == SIZES
-            counts = list(part.problems.values())
-            assert counts == sorted(counts)
-            contenders = [contender.entry for contender in part.contenders()]
-            assert len(contenders) == len(set(contenders)) > 0
-
-    def test_the_page_is_what_its_documents_say(self) -> None:
-        assert (DOCS / "results.md").read_text(encoding="utf-8") == render(DOCS)
-
-    @pytest.mark.parametrize("experiment_id", ids())
-    def test_a_stored_document_is_of_the_experiment_as_it_stands(self, experiment_id: str) -> None:
-        experiment = load(experiment_id)
-        document = json.loads((DOCS / "results" / f"{experiment_id}.json").read_bytes())
-        assert document["public_maps"]
-        assert document["seed"] == experiment.seed
-        for found, part in zip(document["parts"], experiment.parts, strict=True):
-            assert found["name"] == part.name
-            assert [place["map"] for place in found["maps"]] == [ground.name for ground in part.grounds]
-            assert found["problems_per_map"] == part.problems[document["size"]]
-        assert document["notes"] == list(experiment.notes)
-        assert document["changes"] == list(experiment.changes)
-        verdicts = [row[-1] for row in claims_table(document).rows]
-        assert verdicts == [claim["verdict"] for claim in document["claims"]]
