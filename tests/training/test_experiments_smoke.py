@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from training.experiments.ls.benchmarks import MAZE
 
 from training.cli.reproduce import _conduct
 from training.experiments import ids, load
 from training.experiments.evidence import Evidence
 from training.experiments.frame import Experiment, Part
 from training.experiments.grounds import Generated, Ground
-from training.experiments.ls.benchmarks import MAZE
 from training.experiments.ls.curves import DS, KS, margin
 from training.report.results_page import claims_table, remarks
 from training.runs import Plan, Workers, run_plan
