@@ -16,7 +16,7 @@ import pytest
 from numba import config
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("agents", "tests/agents", "tests/reference", "tests/conftest.py", "pyproject.toml")
+COPIED = ("agents", "tests/agents", "tests/reference", "tests/conftest.py", "tests/profiles.py", "pyproject.toml")
 
 AGENT = '''\
 """daLRTA*: LRTA* that moves where the least was learned, and so leaves a depression sooner.

@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
 import agents
 from agents.policies.trees import ready_made
+from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_grid, random_problem
 from rt_gym import Budget, Change, Grid, Problem, World
@@ -236,7 +237,7 @@ def test_every_agent_has_a_reference(agent_id: str) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=250)
+@examples(250)
 def test_a_trial_is_the_trial_of_the_reference(
     agent_id: str, data: st.DataObject, act_out: Callable[..., Any], settings_of: Callable[[str], list[Settings]]
 ) -> None:
@@ -248,7 +249,7 @@ def test_a_trial_is_the_trial_of_the_reference(
 
 
 @given(data=st.data())
-@settings(max_examples=100)
+@examples(100)
 def test_the_record_of_a_run_is_that_of_the_reference(
     agent_id: str, data: st.DataObject, settings_of: Callable[[str], list[Settings]]
 ) -> None:
@@ -264,7 +265,7 @@ def test_the_record_of_a_run_is_that_of_the_reference(
 
 
 @given(data=st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_later_trials_go_on_with_what_was_learned_and_seen(
     agent_id: str, data: st.DataObject, act_out: Callable[..., Any], settings_of: Callable[[str], list[Settings]]
 ) -> None:

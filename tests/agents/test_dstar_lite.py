@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import agents
 from agents.kernels.dstar_queue import BUCKETS, NO_VERTEX
+from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_problem
 from rt_gym import STAY, Change, Grid, InputError, Problem, World
@@ -107,7 +108,7 @@ def assert_sound(agent: Any, world: World) -> None:
 @pytest.mark.parametrize("queue", QUEUES)
 class TestValues:
     @given(data=st.data())
-    @settings(max_examples=100)
+    @examples(100)
     def test_after_every_search_g_of_the_start_is_exact(self, queue: str, data: st.DataObject) -> None:
         problem = data.draw(fit_for(queue))
         agent, world = start(problem, queue)
@@ -116,7 +117,7 @@ class TestValues:
             assert world.view.meter.stuck == (exact_g(world) == INF)
 
     @given(data=st.data())
-    @settings(max_examples=60)
+    @examples(60)
     def test_rhs_is_always_right_and_the_queue_holds_exactly_the_inconsistent(
         self, queue: str, data: st.DataObject
     ) -> None:
@@ -126,7 +127,7 @@ class TestValues:
             assert_sound(agent, world)
 
     @given(data=st.data())
-    @settings(max_examples=60)
+    @examples(60)
     def test_an_agent_that_is_pushed_about_still_knows_the_way(self, queue: str, data: st.DataObject) -> None:
         problem, budget = data.draw(fit_for(queue)), data.draw(st.sampled_from([None, 3]))
         agent, world = start(problem, queue, budget)

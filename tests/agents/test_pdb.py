@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import agents
 from agents.knowledge import guided, pdb
+from profiles import examples
 from reference import plain_pdb_lrta
 from reference.plain_grid import Map
 from reference.plain_oracle import grids, random_grid, random_problem
@@ -43,7 +44,7 @@ def same(one: pdb.Database, other: pdb.Database) -> bool:
 class TestEntries:
     @pytest.mark.plain
     @given(grids(max_side=8), modes, kinds, st.integers(0, 2), st.integers(1, 5))
-    @settings(max_examples=30)
+    @examples(30)
     def test_every_entry_is_that_of_the_plain_reading(
         self, grid: Grid, mode: str, kind: str, level: int, cap: int
     ) -> None:

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import agents
 from agents.knowledge.subgoals import build_trees
+from profiles import examples
 from reference import plain_grid, plain_subgoal_lrta
 from reference.plain_oracle import problems, random_problem
 from reference.small_maps import HOOK, HORSESHOE, drawn
@@ -48,7 +49,7 @@ class TestEqualities:
         assert empty > 5
 
     @given(problem=problems(max_side=10), step=st.sampled_from(["lrta", "lss-lrta", "lrta-k"]))
-    @settings(max_examples=60)
+    @examples(60)
     def test_values_towards_every_goal_are_those_of_the_plain_reading(self, problem: Any, step: str) -> None:
         grid, start, goal = problem
         plain = plain_subgoal_lrta.run(grid, start, goal, step=step).memory

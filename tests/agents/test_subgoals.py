@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from agents.knowledge import subgoals
 from agents.knowledge.subgoals import Trees, build_trees, join, load_trees
+from profiles import examples
 from reference import plain_subgoal_lrta
 from reference.plain_grid import Map, h0
 from reference.plain_oracle import distances, problems
@@ -30,7 +31,7 @@ def same(a: Trees, b: Trees) -> bool:
 
 @pytest.mark.plain
 @given(problem=problems(max_side=12))
-@settings(max_examples=200)
+@examples(200)
 def test_a_tree_is_that_of_the_plain_reading(problem: Any) -> None:
     grid, _, goal = problem
     plain = plain_subgoal_lrta.grow(Map.of(grid), goal)

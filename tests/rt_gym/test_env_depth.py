@@ -12,12 +12,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
 import rt_gym
+from profiles import examples
 from reference import plain_grid, plain_lrta
 from reference.plain_oracle import problems, scatter
 from reference.plain_situation import Story, by_definition, layers_by_definition
@@ -92,7 +93,7 @@ class TestWalks:
 
     @pytest.mark.plain
     @given(known_problems(), st.integers(1, 5), st.sampled_from(IDS))
-    @settings(max_examples=100)
+    @examples(100)
     def test_so_it_does_on_random_grids(self, problem: Problem, depth: int, env_id: str) -> None:
         env = make(env_id, problem, d_max=5)
         env.reset(seed=0)
@@ -105,7 +106,7 @@ class TestWalks:
         assert {step[4]["depth"] for step in walked if step[4]["moved"]} == {depth}
 
     @given(known_problems(), st.data())
-    @settings(max_examples=60)
+    @examples(60)
     def test_mixed_depths_are_the_same_in_one_step_and_layer_by_layer(self, problem: Problem, data: Any) -> None:
         one, other = (make(env_id, problem, d_max=4, price=0.25, max_moves=30) for env_id in IDS)
         one.reset(seed=0)
@@ -146,7 +147,7 @@ class TestWalks:
 class TestObservations:
     @pytest.mark.plain
     @given(known_problems(), st.sampled_from(["rich", "paper"]), st.sampled_from([2, 20]), st.data())
-    @settings(max_examples=60)
+    @examples(60)
     def test_every_number_is_the_logarithm_of_a_feature(
         self, problem: Problem, features: str, history: int, data: Any
     ) -> None:

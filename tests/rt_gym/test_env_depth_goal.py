@@ -11,12 +11,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
 import rt_gym
+from profiles import examples
 from reference import plain_grid, plain_lrta, plain_pdb_lrta
 from reference.plain_grid import Position, h0
 from reference.plain_oracle import distances, problems, scatter
@@ -134,7 +135,7 @@ class TestWalks:
 
     @pytest.mark.plain
     @given(known_problems(), st.sampled_from(["clique", "tiles"]), st.integers(0, 3), st.data())
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_mixed_actions_walk_and_show_what_the_definitions_say(
         self, problem: Problem, kind: str, level: int, data: Any
     ) -> None:

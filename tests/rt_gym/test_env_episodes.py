@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rt_gym
+from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems
 from rt_gym import STAY, Change, Grid, Problem
@@ -152,7 +153,7 @@ def travel(journey: Journey, **more: Any) -> tuple[gym.Env[Any, Any], Iterator[M
 
 class TestAgainstPlainEpisodes:
     @given(journeys())
-    @settings(max_examples=100)
+    @examples(100)
     def test_every_number_of_every_observation(self, journey: Journey) -> None:
         _, moments = travel(journey)
         for moment in moments:
@@ -160,7 +161,7 @@ class TestAgainstPlainEpisodes:
             assert moment.observation.tolist() == pytest.approx(expected, rel=1e-6)
 
     @given(journeys())
-    @settings(max_examples=80)
+    @examples(80)
     def test_position_mask_bumps_and_ends(self, journey: Journey) -> None:
         env, moments = travel(journey, max_moves=10)
         for moves, moment in enumerate(moments):
@@ -173,14 +174,14 @@ class TestAgainstPlainEpisodes:
             assert moment.truncated == (moves == 10 and not moment.terminated)
 
     @given(journeys())
-    @settings(max_examples=60)
+    @examples(60)
     def test_the_reward_is_minus_the_cost_of_the_move(self, journey: Journey) -> None:
         _, moments = travel(journey)
         for moment in moments:
             assert moment.reward == pytest.approx(-moment.cost, abs=1e-9)
 
     @given(journeys(), st.sampled_from([1.0, 0.99, 0.5]))
-    @settings(max_examples=60)
+    @examples(60)
     def test_shaping_adds_the_fall_of_the_discounted_heuristic(self, journey: Journey, discount: float) -> None:
         _, moments = travel(journey, shaping=discount)
         goal = journey.problem.goal
@@ -210,7 +211,7 @@ def walks_to_the_goal(draw: st.DrawFn) -> Journey:
 
 class TestReturns:
     @given(walks_to_the_goal())
-    @settings(max_examples=60)
+    @examples(60)
     def test_normalised_the_return_is_minus_the_suboptimality(self, journey: Journey) -> None:
         _, moments = travel(journey, reward="normalised")
         walked = list(moments)
@@ -220,7 +221,7 @@ class TestReturns:
         assert sum(m.reward for m in walked) == pytest.approx(-suboptimality, abs=1e-9)
 
     @given(walks_to_the_goal(), st.sampled_from([1.0, 0.9]), st.sampled_from(["cost", "normalised"]))
-    @settings(max_examples=60)
+    @examples(60)
     def test_shaping_telescopes(self, journey: Journey, discount: float, reward: str) -> None:
         problem = journey.problem
         plain, shaped = (

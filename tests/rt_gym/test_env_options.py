@@ -8,10 +8,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rt_gym
+from profiles import examples
 from rt_gym import STAY, Budget, Grid, InputError, Problem
 from rt_gym.envs.path import RTPathEnv
 from rt_gym.maps import Scenario, write_scenarios
@@ -382,7 +383,7 @@ def batch() -> Any:
 
 class TestAnyOptions:
     @given(options=reset_options | rubbish, seed=st.none() | st.integers(0, 9) | rubbish)
-    @settings(max_examples=2000)
+    @examples(2000)
     def test_a_reset_is_a_good_episode_or_one_sentence(self, env: Any, options: Any, seed: Any) -> None:
         begun = attempt(lambda: env.reset(seed=seed, options=options))
         if begun is not None:
@@ -398,7 +399,7 @@ class TestAnyOptions:
         seed=st.none() | st.integers(0, 9) | st.lists(st.none() | st.integers(0, 9), min_size=3, max_size=5) | rubbish,
         actions=st.lists(st.integers(-1, 8), min_size=3, max_size=5) | rubbish,
     )
-    @settings(max_examples=500)
+    @examples(500)
     def test_a_batch_goes_on_or_says_why_not(self, batch: Any, options: Any, seed: Any, actions: Any) -> None:
         for call in (lambda: batch.reset(seed=seed, options=options), lambda: batch.step(actions)):
             said = attempt(call)
@@ -424,7 +425,7 @@ class TestAnyOptions:
             },
         )
     )
-    @settings(max_examples=600)
+    @examples(600)
     def test_an_environment_is_made_or_refused_in_one_sentence(self, arguments: dict[str, Any]) -> None:
         made = attempt(lambda: RTPathEnv(**arguments))
         if made is not None:

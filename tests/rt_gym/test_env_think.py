@@ -11,12 +11,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
 import rt_gym
+from profiles import examples
 from reference.plain_oracle import problems, scatter
 from reference.plain_think import Thinker
 from rt_gym import Budget, Grid, InputError, Problem
@@ -84,7 +85,7 @@ def any_problem(draw: st.DrawFn) -> Problem:
 class TestWalks:
     @pytest.mark.plain
     @given(problems(max_side=9), st.integers(1, 12))
-    @settings(max_examples=80)
+    @examples(80)
     def test_thinking_until_the_goal_is_found_is_astar_and_its_slices(self, drawn: Any, slice: int) -> None:
         problem = Problem(*drawn)
         env = make(problem, slice=slice)
@@ -114,7 +115,7 @@ class TestWalks:
         assert sum(step[1] for step in walked) == pytest.approx(-told.cost - thought)
 
     @given(any_problem(), st.integers(1, 3), st.integers(1, 9))
-    @settings(max_examples=80)
+    @examples(80)
     def test_so_it_does_on_random_grids(self, problem: Problem, slices: int, slice: int) -> None:
         env = make(problem, slice=slice)
         env.reset(seed=0)
@@ -163,7 +164,7 @@ class TestAgainstThePlainReading:
 
     @pytest.mark.plain
     @given(any_problem(), st.integers(1, 9), st.data())
-    @settings(max_examples=60)
+    @examples(60)
     def test_random_actions_on_random_grids(self, problem: Problem, slice: int, data: Any) -> None:
         assume(problem.start != problem.goal)
         self.compare(problem, slice, (data.draw(st.integers(0, 1)) for _ in itertools.count()))

@@ -8,9 +8,10 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import grids, random_grid, scatter
 from rt_gym import DIRECTIONS, Grid, InputError
@@ -81,7 +82,7 @@ class TestMasks:
 
     @pytest.mark.plain
     @given(grid=grids(max_side=8), seed=st.integers(0, 2**32 - 1))
-    @settings(max_examples=40)
+    @examples(40)
     def test_edits_leave_the_masks_of_a_fresh_map(self, grid: Grid, seed: int) -> None:
         rng = np.random.default_rng(seed)
         terrain = grid.terrain._replace(mask=grid.terrain.mask.copy(), free=grid.terrain.free.copy())

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
+from profiles import examples
 from reference import plain_astar, plain_grid, plain_lrta, plain_lss_lrta
 from reference.plain_oracle import Problem as PlainProblem
 from reference.plain_oracle import distances, grids, problems, random_problem, scipy_distances
@@ -196,7 +197,7 @@ def parts(value: Any) -> list[Any]:
 
 class TestDistances:
     @given(grids(), st.data())
-    @settings(max_examples=80)
+    @examples(80)
     def test_the_field_is_that_of_scipy_and_of_the_exact_oracle(self, grid: Grid, data: st.DataObject) -> None:
         goal = data.draw(st.sampled_from(sorted(plain_grid.Map.of(grid).free)))
         np.testing.assert_allclose(distance_field(grid, goal), scipy_distances(grid, goal), rtol=1e-9)
@@ -243,7 +244,7 @@ WEIGHTS = st.sampled_from([Fraction(1), Fraction(11, 10), Fraction(3, 2), Fracti
 
 class TestAStar:
     @given(problems())
-    @settings(max_examples=80)
+    @examples(80)
     def test_cost_and_order_are_those_of_the_reference(self, problem: PlainProblem) -> None:
         grid, start, goal = problem
         search = AStarSearch(grid, start, goal)
@@ -254,7 +255,7 @@ class TestAStar:
         assert search.trip.meter[0].expansions == search.trip.meter[0].scans == len(plain.expanded)
 
     @given(problems(max_side=16), WEIGHTS)
-    @settings(max_examples=80)
+    @examples(80)
     def test_weighted_order_is_that_of_the_reference(self, problem: PlainProblem, weight: Fraction) -> None:
         grid, start, goal = problem
         search = AStarSearch(grid, start, goal, weight)
@@ -266,7 +267,7 @@ class TestAStar:
         assert cost <= weight * distances(grid, goal)[start]
 
     @given(problems())
-    @settings(max_examples=80)
+    @examples(80)
     def test_no_state_is_expanded_twice_or_beyond_the_solution_cost(self, problem: PlainProblem) -> None:
         grid, start, goal = problem
         search = AStarSearch(grid, start, goal)
@@ -278,7 +279,7 @@ class TestAStar:
         assert plain_grid.path_cost(grid, [start, *search.path]) == solution == shortest_cost(grid, start, goal)
 
     @given(problems(max_side=14), WEIGHTS, st.lists(st.integers(0, 9), min_size=1, max_size=12))
-    @settings(max_examples=60)
+    @examples(60)
     def test_interruptions_change_nothing(self, problem: PlainProblem, weight: Fraction, portions: list[int]) -> None:
         grid, start, goal = problem
         whole, pieces, metered = (AStarSearch(grid, start, goal, weight) for _ in range(3))
@@ -364,7 +365,7 @@ def assert_local_search_of_the_reference(
 
 class TestLocal:
     @given(problems(max_side=12), st.integers(1, 60), st.integers(0, 2**32 - 1))
-    @settings(max_examples=80)
+    @examples(80)
     def test_search_and_learning_are_those_of_the_reference(
         self, problem: PlainProblem, lookahead: int, seed: int
     ) -> None:
@@ -457,7 +458,7 @@ class TestLookahead:
             assert space.f[1:size].tolist() == [f[cell] for cell in states[1:]]
 
     @given(problems(max_side=12), st.integers(1, 7))
-    @settings(max_examples=60)
+    @examples(60)
     def test_real_prices_give_the_costs_of_the_reference(self, problem: PlainProblem, depth: int) -> None:
         grid, start, goal = problem
         if start == goal:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems
 from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, Problem, World
@@ -53,7 +54,7 @@ def journeys(draw: st.DrawFn) -> tuple[Problem, list[int]]:
 
 class TestAgainstThePlainWorld:
     @given(journeys())
-    @settings(max_examples=120)
+    @examples(120)
     def test_position_belief_and_sight_after_every_move(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         grid = problem.grid
@@ -74,7 +75,7 @@ class TestAgainstThePlainWorld:
             assert (believed(world), known(world)) == (plain.believed.free, seen)
 
     @given(journeys())
-    @settings(max_examples=80)
+    @examples(80)
     def test_the_believed_masks_are_those_of_the_believed_map(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         world = World(problem)
@@ -84,7 +85,7 @@ class TestAgainstThePlainWorld:
             assert world.terrain.mask.tolist() == fresh.terrain.mask.tolist()
 
     @given(journeys())
-    @settings(max_examples=80)
+    @examples(80)
     def test_the_moves_out_of_the_own_cell_are_known_exactly(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         world = World(problem)
@@ -96,7 +97,7 @@ class TestAgainstThePlainWorld:
             assert [near for _, near, _ in world.view.neighbours(world.view.position)] == true_moves
 
     @given(journeys())
-    @settings(max_examples=80)
+    @examples(80)
     def test_every_change_of_the_belief_is_told(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         world = World(problem)
@@ -112,7 +113,7 @@ class TestAgainstThePlainWorld:
             before = now
 
     @given(journeys())
-    @settings(max_examples=60)
+    @examples(60)
     def test_a_new_trial_begins_with_the_true_map_as_it_was(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         world = World(problem)
