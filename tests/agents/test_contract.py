@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import agents
 from reference import plain_grid
 from reference.plain_oracle import distances, random_problem
+from reference.small_maps import CUP, drawn
 from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, Problem, World
 from rt_gym.cost import INF, STRAIGHT, encode, to_floats
 from rt_gym.search.distance import exact_distances
@@ -53,20 +54,6 @@ CONSISTENT: list[tuple[str, Settings]] = [
     ("p-lrta", {"queue": 40}),
     ("oracle-lrta", {"d_max": 1}),
 ]
-
-# Walls on the straight way and a pocket in front of them, so that every learner has to learn.
-CUP = (
-    ".......",
-    ".####..",
-    "....#..",
-    "....#..",
-    ".####..",
-    ".......",
-)
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 @cache

@@ -17,6 +17,7 @@ from agents.policies.depth_control import HISTORY
 from agents.policies.record_depths import Record, make_record
 from reference import plain_depth_control, plain_grid, plain_lrta
 from reference.plain_oracle import problems, random_problem
+from reference.small_maps import CUP, drawn
 from rt_gym import Budget, Grid, InputError, Problem, World
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.features.decision import SITUATION
@@ -444,7 +445,7 @@ class TestRecord:
         assert record.regret[row, d] >= 0
 
     def test_a_row_holds_the_situation_in_which_it_was_written(self, act_out: Callable[..., Any]) -> None:
-        problem = Problem(Grid(CUP), (2, 2), (6, 2))
+        problem = Problem(drawn(*CUP), (2, 2), (6, 2))
         record = make_record(1000, 6)
         trace = recorded(problem, 6, record, act_out)
         column = {name: record.situation[: record.taken, k] for k, name in enumerate(SITUATION)}
@@ -481,13 +482,13 @@ class TestRecord:
 
     def test_without_a_distance_field_there_is_no_regret(self, act_out: Callable[..., Any]) -> None:
         record = make_record(50, 3)
-        recorded(Problem(Grid(CUP), (2, 2), (6, 2)), 3, record, act_out)
+        recorded(Problem(drawn(*CUP), (2, 2), (6, 2)), 3, record, act_out)
         assert record.taken > 0
         assert not record.regret.any()
 
     @pytest.mark.parametrize("room", [0, 1, 4])
     def test_a_full_record_is_left_alone_and_the_walk_is_the_same(self, room: int, act_out: Callable[..., Any]) -> None:
-        problem = Problem(Grid(CUP), (2, 2), (6, 2))
+        problem = Problem(drawn(*CUP), (2, 2), (6, 2))
         whole, some = make_record(1000, 6), make_record(room, 6)
         traces = [recorded(problem, 6, record, act_out) for record in (whole, some, make_record(0, 6))]
         assert traces[0].path == traces[1].path == traces[2].path
@@ -498,7 +499,7 @@ class TestRecord:
             assert (mine == theirs[:room]).all()
 
     def test_rows_go_on_over_trials_and_problems_until_no_record_is_wanted(self) -> None:
-        agent, problem = agents.make("oracle-lrta", d_max=3), Problem(Grid(CUP), (2, 2), (6, 2))
+        agent, problem = agents.make("oracle-lrta", d_max=3), Problem(drawn(*CUP), (2, 2), (6, 2))
         agent.record = record = make_record(10_000, 3)
         moves = [trial.moves for trial in agents.run(agent, problem, trials=3).trials]
         assert record.taken == sum(moves)
@@ -507,12 +508,6 @@ class TestRecord:
         agent.record = None
         agents.run(agent, problem)
         assert record.taken == sum(moves)
-
-
-# Walls on the straight way and a pocket in front of them.
-CUP = np.array(
-    [[cell == "." for cell in row] for row in (".......", ".####..", "....#..", "....#..", ".####..", ".......")]
-)
 
 
 @pytest.mark.plain

@@ -16,16 +16,13 @@ from agents.kernels.dstar_queue import BUCKETS, NO_VERTEX
 from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_problem
+from reference.small_maps import drawn
 from rt_gym import STAY, Change, Grid, InputError, Problem, World
 from rt_gym.cost import INF, encode
 from rt_gym.maps.generate import maze_with_holes
 from rt_gym.terrain import MAX_CELLS
 
 QUEUES = ("buckets", "heap-larger-g", "heap-smaller-g")
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 @st.composite

@@ -9,6 +9,7 @@ import pytest
 
 import agents
 from reference.plain_oracle import random_problem
+from reference.small_maps import drawn
 from rt_gym import Budget, Grid, InputError, Problem, World
 from rt_gym.cost import STRAIGHT, encode
 from rt_gym.search.distance import exact_distances
@@ -17,10 +18,6 @@ Settings = dict[str, Any]
 
 RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "cost": "octile"}]
 RULE_NAMES = ["4", "8 unit", "8 octile"]
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 def some_problems(seed: int, count: int, side: int, vision: int | None, **rules: Any) -> list[Problem]:

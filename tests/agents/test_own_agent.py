@@ -9,12 +9,8 @@ import pytest
 import agents
 from reference import plain_grid
 from reference.plain_oracle import random_problem
-from rt_gym import STAY, Budget, BudgetExceeded, Grid, InputError, Problem, View
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
+from reference.small_maps import drawn
+from rt_gym import STAY, Budget, BudgetExceeded, InputError, Problem, View
 
 CORRIDOR = Problem(drawn("....."), (0, 0), (4, 0))
 # A pocket, so that there is something to learn.

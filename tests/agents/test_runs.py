@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 
 import agents
+from reference.small_maps import drawn
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
 from rt_gym.cost import SQRT2
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
 
 # 4 neighbours: a corridor bent twice, 10 steps from its dead end to the goal.
 HORSESHOE = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2))

@@ -23,3 +23,13 @@ ROUND_THE_HOOK = [(1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0)]
 #      (0,2) 4  (1,2) 3  (2,2) 2           (4,2) 0
 HORSESHOE = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2))
 ALONG_THE_HORSESHOE = [(2, 2), (1, 2), (0, 2), (0, 1), (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2)]
+
+# Walls on the straight way and a pocket in front of them, so that every learner has to learn.
+CUP = (
+    ".......",
+    ".####..",
+    "....#..",
+    "....#..",
+    ".####..",
+    ".......",
+)

@@ -16,14 +16,11 @@ from hypothesis import strategies as st
 from reference import plain_astar, plain_lrta, plain_lss_lrta
 from reference.plain_grid import Map, Position, Run, World, cells, h0, initial_heuristic, path_cost, trials
 from reference.plain_oracle import Problem, distances, grids, problems, random_grid, random_problem, scipy_distances
+from reference.small_maps import drawn
 from rt_gym.cost import DIAGONAL, STRAIGHT
 from rt_gym.grid import Grid
 
 VISIONS = st.sampled_from([None, 1, 2])
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 def cost(straight: int, diagonal: int = 0) -> int:

@@ -18,6 +18,7 @@ import rt_gym
 from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems
+from reference.small_maps import drawn
 from rt_gym import STAY, Change, Grid, Problem
 from rt_gym.cost import SQRT2, to_float
 from rt_gym.maps import Scenario, write_scenarios
@@ -25,10 +26,6 @@ from rt_gym.maps import Scenario, write_scenarios
 EAST, SOUTH, WEST, NORTH, SOUTH_EAST = range(5)
 
 Position = tuple[int, int]
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 def make(*problems: Problem, **settings: Any) -> gym.Env[Any, Any]:

@@ -14,15 +14,12 @@ from hypothesis import strategies as st
 from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import grids, random_grid, scatter
+from reference.small_maps import drawn
 from rt_gym import DIRECTIONS, Grid, InputError
 from rt_gym.cost import DIAGONAL, SQRT2, STRAIGHT
 from rt_gym.terrain import MAX_CELLS, METRIC, OPPOSITE, STEPS, fill_h0, gap, h0, set_free
 
 COMPASS = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 def naive_exits(grid: Grid, free: Any, x: int, y: int) -> Iterator[int]:

@@ -10,13 +10,9 @@ from hypothesis import given
 
 from reference.plain_oracle import Problem as PlainProblem
 from reference.plain_oracle import distances, problems
-from rt_gym import Change, Grid, InputError, Problem
+from reference.small_maps import drawn
+from rt_gym import Change, InputError, Problem
 from rt_gym.cost import INF, SQRT2, to_float
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
 
 YARD = drawn("...#.", ".#.#.", "...#.")
 

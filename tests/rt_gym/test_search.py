@@ -14,6 +14,7 @@ from profiles import examples
 from reference import plain_astar, plain_grid, plain_lrta, plain_lss_lrta
 from reference.plain_oracle import Problem as PlainProblem
 from reference.plain_oracle import distances, grids, problems, random_problem, scipy_distances
+from reference.small_maps import drawn
 from rt_gym import Grid, InputError, Problem, distance_field
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.meter import UNLIMITED
@@ -38,10 +39,6 @@ from rt_gym.trip import CUT, Trip, make_trip
 Position = tuple[int, int]
 
 LAST_STAMP = 2**31 - 1
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 def positions(grid: Grid, cells: Any) -> list[Position]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems
+from reference.small_maps import drawn
 from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, Problem, World
 from rt_gym.cost import SQRT2
 from rt_gym.terrain import STEPS
@@ -20,10 +21,6 @@ from rt_gym.world import Truth
 pytestmark = pytest.mark.plain
 
 EAST, SOUTH, WEST, NORTH = range(4)
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 def believed(world: World) -> set[tuple[int, int]]:
