@@ -12,7 +12,9 @@ settings.register_profile(
 )
 settings.register_profile("quick", settings.get_profile("dev"), max_examples=USUAL // 10)
 settings.register_profile("thorough", settings.get_profile("dev"), max_examples=20 * USUAL, derandomize=False)
-settings.load_profile(os.environ.get("RTGYM_HYPOTHESIS", "dev"))
+PROFILE = os.environ.get("RTGYM_HYPOTHESIS", "dev")
+QUICK = PROFILE == "quick"
+settings.load_profile(PROFILE)
 
 
 def examples(count: int) -> settings:

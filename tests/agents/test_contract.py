@@ -1,4 +1,4 @@
-"""What holds for every agent, whatever its algorithm; ``conftest.all_settings`` says with which settings.
+"""What holds for every agent, whatever its algorithm; ``reference/settings.py`` says with which settings.
 
 What an algorithm does not promise its class says (``forgets``, ``converges``, ``restless``, ``backward`` and
 ``by_waypoints`` of ``agents.base.KernelAgent``). There is no table of ids to keep here: ``CONSISTENT`` asks for more

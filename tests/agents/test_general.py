@@ -16,6 +16,7 @@ from agents.policies.candidates import CANDIDATE
 from agents.policies.goals import KIND, GoalPolicy, load_goal_policy
 from agents.policies.trees import LEAF, Forest, ready_made
 from reference.plain_oracle import random_problem
+from reference.settings import BY_LAYERS
 from reference.small_maps import drawn
 from rt_gym import Change, Grid, InputError, Problem, World
 from rt_gym.abstraction import abstract
@@ -23,7 +24,6 @@ from rt_gym.search.values import make_goal_values
 
 Settings = dict[str, Any]
 
-BY_LAYERS = str(Path(__file__).with_name("deepen.json"))  # a policy that is asked after every layer
 ROOMS = drawn("...#...", "...#...", ".......", "...#...", "##.####", ".......", ".......")
 
 
