@@ -12,6 +12,8 @@ import pytest
 
 import profiles  # noqa: F401  loads the profile of RTGYM_HYPOTHESIS
 
+pytest.register_assert_rewrite("reference")  # what tests share says as much as they do when it fails
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

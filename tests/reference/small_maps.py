@@ -22,7 +22,11 @@ ROUND_THE_HOOK = [(1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0)]
 #      (0,1) 5                             (4,1) 1
 #      (0,2) 4  (1,2) 3  (2,2) 2           (4,2) 0
 HORSESHOE = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2))
+# Along it h0 is 2 3 4 5 6 5 4 3 2 1 0. Of the two ways out of cells 1, 2 and 3 the one back comes first, by direction.
 ALONG_THE_HORSESHOE = [(2, 2), (1, 2), (0, 2), (0, 1), (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2)]
+# Its mirror image, whose bend is in the east; h0 along it is the same.
+MIRRORED = Problem(drawn(".....", ".###.", ".#...", connectivity=4), (2, 2), (0, 2))
+ALONG_THE_MIRRORED = [(4 - x, y) for x, y in ALONG_THE_HORSESHOE]
 
 # Walls on the straight way and a pocket in front of them, so that every learner has to learn.
 CUP = (

@@ -320,15 +320,6 @@ class TestAStar:
         fresh.resume()
         assert used.expanded == fresh.expanded
 
-    def test_a_weight_of_one_walks_and_pays_like_a_star(self) -> None:
-        rng = np.random.default_rng(9)
-        for _ in range(20):
-            grid, start, goal = random_problem(rng, 16)
-            problem = Problem(grid, start, goal, vision=int(rng.integers(1, 4)))
-            plain, weighted = agents.run("astar", problem), agents.run("weighted-astar", problem, weight=1)
-            assert weighted.path.tolist() == plain.path.tolist()
-            assert weighted.expansions == plain.expansions
-
 
 @pytest.fixture
 def priced(monkeypatch: pytest.MonkeyPatch) -> Any:
