@@ -1,32 +1,37 @@
-"""Pattern databases against a second, plain reading; their files; and the agent that looks things up in them."""
+"""D LRTA*: trials worked out on paper, what it looks up in its database, and what keeps that from trapping it.
 
-import pickle
+The map of the traces is a corridor of 11 cells with 4 neighbours, from its dead end, cell 0, to the goal, cell 10:
+
+    8 7 6 5 4
+    9 # # # 3
+    10 # 0 1 2
+
+h0 to the goal is 2 3 4 5 6 5 4 3 2 1 0. Tiles of level 1 are squares of 2 x 2 cells; their regions are, in order,
+{8 7 9}, {6 5}, {4 3}, {10}, {0 1}, {2}, and their representatives 8, 6, 4, 10, 0, 2: the centroid of {8 7 9} is nearest
+to 8, of two cells the first in reading order is taken. Neighbours come in the order E, S, W, N.
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import agents
 from agents.knowledge import guided, pdb
-from profiles import examples
 from reference import plain_pdb_lrta
-from reference.plain_grid import Map
-from reference.plain_oracle import grids, random_grid, random_problem
-from reference.small_maps import drawn
+from reference.plain_oracle import random_grid, random_problem
+from reference.small_maps import ALONG_THE_MIRRORED as CORRIDOR
+from reference.small_maps import MIRRORED, ROOMS, drawn
 from rt_gym import Change, Grid, InputError, Problem, World
 from rt_gym.abstraction import KINDS, abstract
-from rt_gym.archive import save_archive
+from rt_gym.cost import encode
 from rt_gym.search.distance import exact_distances
-from rt_gym.search.values import forget_values
+from rt_gym.search.values import forget_values, learned_towards
 
-modes = st.sampled_from(["G", "GI", "I"])
-kinds = st.sampled_from(KINDS)
-
-ROOMS = drawn("...#...", "...#...", ".......", "...#...", "##.####", ".......", ".......")
+SUBGOALS = [2, 2, 4, 6, 6, 8, 8, 10, 10, 10]  # of cells 0 to 9 in mode I: the representative of the next region
 
 
 def built(
@@ -35,170 +40,52 @@ def built(
     return pdb.build(grid, abstract(grid, kind, level), mode, cap, **options)
 
 
-def same(one: pdb.Database, other: pdb.Database) -> bool:
-    heads = [(d.digest, d.mode, d.cap, d.kind, d.level) for d in (one, other)]
-    arrays = zip((one.goals, one.table, one.hops), (other.goals, other.table, other.hops), strict=True)
-    return heads[0] == heads[1] and all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in arrays)
+def trial(act_out: Callable[..., Any], **settings: Any) -> tuple[Any, dict[int, int]]:
+    """Return the trace of a trial, and the learned values towards the goal by the number of the cell, in steps."""
+    agent, world = agents.make("pdb-lrta", level=1, abstraction="tiles", **settings), World(MIRRORED)
+    agent.reset(world.view)
+    trace = act_out(agent, world)
+    cells, values = learned_towards(agent.memory.values, world.view.goal_cell)
+    learned = {
+        CORRIDOR.index(MIRRORED.grid.position(int(cell))): int(value) for cell, value in zip(cells, values, strict=True)
+    }
+    assert agent.guarded == 0
+    return trace, learned
 
 
-class TestEntries:
-    @pytest.mark.plain
-    @given(grids(max_side=8), modes, kinds, st.integers(0, 2), st.integers(1, 5))
-    @examples(30)
-    def test_every_entry_is_that_of_the_plain_reading(
-        self, grid: Grid, mode: str, kind: str, level: int, cap: int
-    ) -> None:
-        database = built(grid, mode, cap, kind, level)
-        known = plain_pdb_lrta.Knowledge(Map.of(grid), mode, cap, kind, level)
-        regions = database.abstraction
-        for goal in range(regions.regions):
-            for start, entry in enumerate(database.entries(goal).tolist()):
-                depth, number = known.entry(start, goal)
-                if number is None:
-                    assert entry == depth
-                else:
-                    k = int(regions.begin[start]) - 1 - entry
-                    assert (int(regions.near[k]), int(database.hops[k])) == (number, depth)
+@pytest.mark.plain
+class TestTraces:
+    def test_with_a_subgoal_in_every_region_nothing_has_to_be_learned(self) -> None:
+        # Towards the subgoals above h0 is exact in every cell that the agent enters, so one look around is enough.
+        agent, world = agents.make("pdb-lrta", level=1, abstraction="tiles", mode="I"), World(MIRRORED)
+        agent.reset(world.view)
+        for cell, subgoal in enumerate(SUBGOALS):
+            assert world.view.position == CORRIDOR[cell]
+            action = agent.act()
+            assert world.view.position_of(agent.pursued) == CORRIDOR[subgoal]
+            assert world.view.meter.expansions == 1
+            world.step(action)
+        assert world.done
+        assert agent.count_learned() == 0
 
-    @given(grids(max_side=12), kinds, st.integers(0, 3), st.integers(1, 6))
-    def test_no_depth_is_beyond_the_cap_and_none_with_subgoals_is_larger_than_without(
-        self, grid: Grid, kind: str, level: int, cap: int
-    ) -> None:
-        plain, both = (built(grid, mode, cap, kind, level) for mode in ("G", "GI"))
-        for goal in range(plain.abstraction.regions):
-            depths, entries = plain.entries(goal), both.entries(goal)
-            slots = both.abstraction.begin[:-1] - 1 - np.minimum(entries, -1)
-            mixed = np.where(entries > 0, entries, np.append(both.hops, 0)[slots])
-            assert ((depths >= 1) & (depths <= cap)).all()
-            assert ((mixed >= 1) & (mixed <= depths)).all()
+    def test_the_depths_towards_the_goal_lead_straight_out_of_the_dead_end(self, act_out: Callable[..., Any]) -> None:
+        # 0, depth 1: only 1, 1+3; h 4. 1, depth 1: 2 is 1+4, 0 is 1+4, east comes first; h 5.
+        # 2, depth 3: 5 alone is three actions away, F(3) = 6, F(4) = 2+6, F(5) = 8; expanded 2 1 3 0 4; h 8.
+        # 3, depth 5: 8 alone is five away, F(4) = 1+6 and no more behind it; expanded 3 2 4 1 5 0 6 7; h 7.
+        # 4, depth 5: 9 alone is five away, F = 6 = h; expanded 4 3 5 2 6 1 7 0 8. Then depth 1, and h0 is exact.
+        trace, learned = trial(act_out, mode="G", cap=20)
+        assert trace.path == CORRIDOR
+        assert trace.expansions == trace.scans == [1, 1, 5, 8, 9, 1, 1, 1, 1, 1]
+        assert learned == {0: encode(4), 1: encode(5), 2: encode(8), 3: encode(7)}
+        assert trace.h_updates == 4
 
-    @given(grids(max_side=8), modes)
-    def test_tiles_of_one_cell_are_the_same_as_no_abstraction(self, grid: Grid, mode: str) -> None:
-        one, other = (built(grid, mode, 4, kind, 0) for kind in KINDS)
-        assert np.array_equal(one.table, other.table)
-        assert np.array_equal(one.hops, other.hops)
-
-    def test_a_cap_beyond_a_byte_makes_entries_wider_and_changes_nothing_else(self) -> None:
-        narrow, wide = built(ROOMS, "GI", 127), built(ROOMS, "GI", 128)
-        assert (narrow.table.itemsize, wide.table.itemsize) == (1, 2)
-        for goal in range(narrow.abstraction.regions):
-            assert np.array_equal(narrow.entries(goal), wide.entries(goal))
-
-    def test_parts_make_the_whole_in_whatever_order_and_however_many_threads_there_are(self) -> None:
-        regions = abstract(ROOMS, "clique", 1)
-        whole = pdb.build(ROOMS, regions, "GI", 4, threads=1)
-        parts = [pdb.build_columns(ROOMS, regions, "GI", 4, goals) for goals in ([4, 7], [0, 1, 2, 3], [5, 6])]
-        rest = pdb.build_columns(ROOMS, regions, "GI", 4, range(8, regions.regions))
-        assert same(pdb.join([*parts, rest]), whole)
-        assert same(pdb.build(ROOMS, regions, "GI", 4, threads=3), whole)
-        assert same(pdb.build(ROOMS, regions, "GI", 4, goals=[7, 4]), parts[0])
-
-    def test_parts_that_do_not_belong_together_are_refused(self) -> None:
-        regions = abstract(ROOMS, "clique", 1)
-        part = pdb.build_columns(ROOMS, regions, "I", 4, [0])
-        other = pdb.build_columns(ROOMS, regions, "I", 5, [1])
-        for wrong in (other, part):
-            with pytest.raises(InputError, match="same map and kind, and of different goals"):
-                pdb.join([part, wrong])
-
-    @pytest.mark.parametrize(("mode", "cap"), [("H", 4), (None, 4), ("I", 0), ("I", 1001), ("I", 2.5)])
-    def test_another_mode_or_cap_is_refused(self, mode: Any, cap: Any) -> None:
-        with pytest.raises(InputError, match=r"mode must be|cap must be"):
-            pdb.build_columns(ROOMS, abstract(ROOMS), mode, cap, [])
-
-    @pytest.mark.parametrize("mode", ["G", "GI", "I"])
-    def test_an_estimate_knows_the_size(self, mode: str) -> None:
-        database = built(ROOMS, mode)
-        seconds, size = pdb.estimate(ROOMS, database.abstraction, mode, 4)
-        assert seconds >= 0
-        assert size >= database.table.nbytes + database.hops.nbytes
-        assert pdb.estimate(Grid([[0]]), abstract(Grid([[0]])), mode, 4) == (0.0, 0)
-
-
-class TestFiles:
-    @pytest.mark.parametrize(("mode", "cap"), [("G", 4), ("GI", 4), ("I", 4), ("I", 300)])
-    def test_what_is_saved_is_loaded(self, tmp_path: Path, mode: str, cap: int) -> None:
-        database = built(ROOMS, mode, cap)
-        database.save(tmp_path / "rooms.npz")
-        assert same(pdb.load_database(tmp_path / "rooms.npz", ROOMS), database)
-        assert pdb.load_database(database, ROOMS) is database
-
-    def test_a_database_of_another_map_is_refused(self, tmp_path: Path) -> None:
-        database = built(ROOMS)
-        database.save(tmp_path / "rooms.npz")
-        for source in (tmp_path / "rooms.npz", database):
-            with pytest.raises(InputError, match="of another map"):
-                pdb.load_database(source, ROOMS.replace(corner="free"))
-
-    def test_a_database_survives_the_way_to_another_process_unchangeable(self) -> None:
-        database = built(ROOMS)
-        arrived = pickle.loads(pickle.dumps(database))
-        assert same(arrived, database)
-        assert not any(array.flags.writeable for array in (arrived.table, arrived.hops, arrived.abstraction.region))
-
-    @pytest.mark.parametrize("source", [3, None, b"rooms.npz"])
-    def test_what_is_no_file_is_refused(self, source: Any) -> None:
-        with pytest.raises(InputError, match="database must be a file or a Database"):
-            pdb.open_database(source)
-
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"mode": "X"},
-            {"cap": 0},
-            {"cap": "4"},
-            {"level": 99},
-            {"level": 2},
-            {"abstraction": "sectors"},
-            {"abstraction": None},
-            {"map": 7},
-            {"goals": np.array([1, 0], np.int32)},
-            {"goals": np.array([0, 1 << 20], np.int32)},
-            {"goals": np.array([-1, 0], np.int32)},
-            {"goals": np.array([0], np.int32)},
-            {"goals": np.array([0, 1], np.int64)},
-            {"table": 0},
-            {"table": 5},
-            {"table": 128 + 100},
-            {"table": np.ones((2, 3), np.uint8)},
-            {"table": np.ones(8, np.uint8)},
-            {"hops": np.ones(3, np.uint16)},
-            {"hops": 0},
-            {"hops": 5},
-        ],
-        ids=str,
-    )
-    def test_a_file_with_anything_out_of_range_is_refused_in_one_sentence(
-        self, tmp_path: Path, change: dict[str, Any]
-    ) -> None:
-        database = built(ROOMS, goals=[0, 1])
-        head = {"map": ROOMS.digest, "mode": "I", "cap": 4, "abstraction": "clique", "level": 1}
-        arrays = {"goals": database.goals, "table": database.table.copy(), "hops": database.hops.copy()}
-        for name, value in change.items():
-            if name not in arrays:
-                head[name] = value
-            elif isinstance(value, int):
-                arrays[name][..., 2] = value
-            else:
-                arrays[name] = value
-        file = tmp_path / "hostile.npz"
-        save_archive(file, pdb.KIND, pdb.VERSION, head, arrays)
-        with pytest.raises(InputError, match=r"hostile\.npz: ") as refusal:
-            pdb.load_database(file, ROOMS)
-        assert "\n" not in str(refusal.value)
-
-    def test_another_kind_another_version_and_a_part_of_a_file_are_refused(self, tmp_path: Path) -> None:
-        file = tmp_path / "rooms.npz"
-        built(ROOMS).save(file)
-        data = file.read_bytes()
-        for wrong in (data[: len(data) // 2], data[:-10], b"", b"no archive"):
-            file.write_bytes(wrong)
-            with pytest.raises(InputError, match=r"rooms\.npz"):
-                agents.make("pdb-lrta", database=file)
-        for kind, version in (("subgoal tree", pdb.VERSION), (pdb.KIND, pdb.VERSION + 1)):
-            save_archive(file, kind, version, {}, {})
-            with pytest.raises(InputError, match=r"is not a pattern database|version"):
-                agents.make("pdb-lrta", database=file)
+    def test_beyond_the_cap_a_subgoal_takes_the_place_of_the_goal(self, act_out: Callable[..., Any]) -> None:
+        # 0 and 1 as above. From 2 and 4 the goal needs more than two: subgoals 4, then 6, exact as in mode I.
+        trace, learned = trial(act_out, mode="GI", cap=2)
+        assert trace.path == CORRIDOR
+        assert trace.expansions == trace.scans == [1] * 10
+        assert learned == {0: encode(4), 1: encode(5)}
+        assert trace.h_updates == 2
 
 
 class TestAgent:

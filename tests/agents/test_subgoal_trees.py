@@ -1,4 +1,4 @@
-"""Subgoal trees: what they are made of, that parts can be joined, and what a file of them may hold."""
+"""Subgoal trees: some worked out on paper, what they are made of, and what a file of them may hold."""
 
 import pickle
 from dataclasses import replace
@@ -10,15 +10,19 @@ import pytest
 from hypothesis import given
 
 from agents.knowledge import subgoals
+from agents.knowledge.subgoal_tree import grow_tree, make_tree_buffers
 from agents.knowledge.subgoals import Trees, build_trees, join, load_trees
 from profiles import examples
 from reference import plain_subgoal_lrta
 from reference.plain_grid import Map, h0
 from reference.plain_oracle import distances, problems
-from reference.small_maps import drawn
+from reference.small_maps import BEHIND_THE_U, BEND, END_OF_THE_BEND, END_OF_THE_SPIRAL, SPIRAL, U, drawn
 from rt_gym import Grid, InputError
 from rt_gym.archive import save_archive
+from rt_gym.cost import STRAIGHT
 from rt_gym.maps.generate import generate
+
+Position = tuple[int, int]
 
 # Two rooms, one of them out of reach.
 ROOMS = drawn("...#.", ".#...", ".#.#.", "##.##", "..#..")
@@ -27,6 +31,48 @@ ROOMS = drawn("...#.", ".#...", ".#.#.", "##.##", "..#..")
 def same(a: Trees, b: Trees) -> bool:
     arrays = ("goals", "ends", "nodes", "parents", "subs")
     return a.digest == b.digest and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in arrays)
+
+
+def tree_of(grid: Grid, goal: Position) -> list[tuple[Position, Position]]:
+    """Return the exits of a tree with their parents, in the order of growth."""
+    trees = build_trees(grid, [goal])
+    cells = [grid.position(cell) for cell in trees.nodes]
+    assert cells[0] == goal
+    assert trees.parents[0] == -1
+    return [(cell, cells[parent]) for cell, parent in zip(cells[1:], trees.parents[1:], strict=True)]
+
+
+@pytest.mark.plain
+class TestTraces:
+    def test_the_exits_of_the_u_are_its_western_corners(self) -> None:
+        # The goal pushes S, W, N, so the lower way is one push ahead of the upper one all along.
+        # (1,4), 7 steps: W (0,4) 8 as it should; N (1,3) 8, not 6, so it is an exit below the goal.
+        # (1,0), 7 steps: S (1,1) 8, not 6, so it is one too; W (0,0) then is 1 step from it, as it should.
+        # Everything beyond is as far from its exit as Manhattan says.
+        assert tree_of(U, BEHIND_THE_U) == [((1, 4), BEHIND_THE_U), ((1, 0), BEHIND_THE_U)]
+
+    def test_sub_of_what_is_west_of_the_u(self) -> None:
+        # 8 steps: (0,4), (1,3), (1,1), (0,0) in this order. (0,4) reaches (0,3), (1,3) reaches (1,2) before (1,1) can.
+        # 9 steps: (0,3), (1,2), (0,1). (0,3) reaches (0,2), (1,2) reaches (2,2), and that (3,2).
+        buffers = make_tree_buffers(U.terrain.mask.size)
+        grow_tree(U.terrain, buffers, U.cell(BEHIND_THE_U))
+        low = [(0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 2), (3, 2)]
+        high = [(0, 0), (0, 1), (1, 0), (1, 1)]
+        for k, exit_, cells in ((1, (1, 4), low), (2, (1, 0), high)):
+            for cell in cells:
+                assert buffers.sub[U.cell(cell)] == k
+                manhattan = abs(cell[0] - exit_[0]) + abs(cell[1] - exit_[1])
+                assert buffers.g[U.cell(cell)] - buffers.g[U.cell(exit_)] == manhattan * STRAIGHT
+        others = np.flatnonzero(U.terrain.free)[~np.isin(np.flatnonzero(U.terrain.free), [*map(U.cell, low + high)])]
+        assert (buffers.sub[others] == 0).all()
+
+    def test_the_spiral_has_a_chain_of_exits(self) -> None:
+        # (0,1) is 8 steps from the goal, not 6: (0,0) is an exit. From there to (2,3) all is as it should. (2,2) is 6
+        # from (0,0), not 4: (2,3) is an exit below (0,0).
+        assert tree_of(SPIRAL, END_OF_THE_SPIRAL) == [((0, 0), (4, 3)), ((2, 3), (0, 0))]
+
+    def test_the_bend_has_one_exit_at_its_western_end(self) -> None:
+        assert tree_of(BEND, END_OF_THE_BEND) == [((0, 2), END_OF_THE_BEND)]
 
 
 @pytest.mark.plain

@@ -17,14 +17,12 @@ from agents.policies.goals import KIND, GoalPolicy, load_goal_policy
 from agents.policies.trees import LEAF, Forest, ready_made
 from reference.plain_oracle import random_problem
 from reference.settings import BY_LAYERS
-from reference.small_maps import drawn
+from reference.small_maps import ROOMS, drawn
 from rt_gym import Change, Grid, InputError, Problem, World
 from rt_gym.abstraction import abstract
 from rt_gym.search.values import make_goal_values
 
 Settings = dict[str, Any]
-
-ROOMS = drawn("...#...", "...#...", ".......", "...#...", "##.####", ".......", ".......")
 
 
 def some_problems(seed: int, count: int, side: int = 14) -> list[Problem]:
