@@ -13,26 +13,16 @@ import pytest
 
 import agents
 import rt_gym
+from reference.yard import GOAL, KNOWLEDGE, START, YARD
 from rt_gym import STAY, Budget, BudgetExceeded, Grid, Problem
 from rt_gym.cost import SQRT2
 from rt_gym.envs.path import RTPathEnv
-from rt_gym.maps.generate import generate
 
 each_agent = pytest.mark.parametrize("agent_id", agents.ids())
 PATHS = [env_id for env_id in rt_gym.envs.ids() if env_id.startswith("RTPath")]  # in the others the agent is built in
 
-YARD = generate("rooms", width=22, height=20, room=4, doors=0.7, seed=3)
-START, GOAL = (1, 1), (18, 17)
 WALL = [[1, 1, 1, 1, 1, 1], [1, 1, 0, 0, 1, 1], [1, 1, 1, 0, 1, 1], [1, 1, 1, 0, 1, 1], [1, 1, 1, 1, 1, 1]]
 POCKET = Problem(Grid(WALL), (2, 2), (5, 2))  # the way leads out of a pocket, backwards
-
-KNOWLEDGE: dict[str, dict[str, Any]] = {
-    "known": {},
-    "fog": {"vision": 1},
-    "wide fog": {"vision": 3},
-    "changes": {"changes": [(k, (5 * (k % 4), 5 * (k // 4 % 4)), k % 3 == 0) for k in range(1, 30)]},
-    "fog and changes": {"vision": 2, "changes": [(k, (4 + k % 12, 9), k % 2 == 0) for k in range(40)]},
-}
 
 
 class Step(NamedTuple):
