@@ -143,7 +143,7 @@ class TestCorners:
         assert agent.act() == STAY
         assert (world.view.meter.expansions, world.view.meter.scans) == (0, 0)
 
-    def test_a_single_free_cell(self, agent_id: str, settings: Settings) -> None:
+    def test_on_a_single_free_cell_there_is_nothing_to_do(self, agent_id: str, settings: Settings) -> None:
         run = agents.run(agent_id, Problem(drawn("."), (0, 0), (0, 0)), **settings)
         assert (run.outcome, run.moves, run.expansions) == ("goal", 0, 0)
 

@@ -218,7 +218,7 @@ class TestValues:
                 assert g_of(agent, world) == exact_g(world)
             world.step(data.draw(st.sampled_from([action, *range(problem.grid.actions)])))
 
-    def test_large_maps_in_fog_as_well(self, queue: str) -> None:
+    def test_g_of_the_start_is_exact_on_large_maps_in_fog_as_well(self, queue: str) -> None:
         grid = maze_with_holes(31, 40, 5).replace(connectivity=4)
         agent, world = start(Problem(grid, (1, 1), (29, 29), vision=1), queue)
         for _ in moves(agent, world, 2000):
@@ -239,7 +239,7 @@ class TestValues:
 
 class TestVariants:
     @given(problem=restless(unit=True))
-    def test_all_have_the_same_g_at_equal_positions(self, problem: Problem) -> None:
+    def test_all_queues_have_the_same_g_at_equal_positions(self, problem: Problem) -> None:
         # All three go where the first one wants to.
         trio = [start(problem, queue) for queue in QUEUES]
         for _ in range(30):
@@ -262,18 +262,18 @@ class TestVariants:
 
 @pytest.mark.parametrize("queue", QUEUES)
 class TestNoPath:
-    def test_a_goal_out_of_reach(self, queue: str) -> None:
+    def test_a_goal_out_of_reach_is_known_at_once(self, queue: str) -> None:
         problem = Problem(drawn("..#.", "..#.", connectivity=4), (0, 0), (3, 0), allow_unsolvable=True)
         run = agents.run("dstar-lite", problem, queue=queue)
         assert (run.outcome, run.moves, run.expansions) == ("no path", 0, 2)
 
-    def test_a_goal_that_fog_turns_out_to_hide_for_good(self, queue: str) -> None:
+    def test_a_goal_that_fog_hides_for_good_is_given_up_when_all_of_the_wall_is_seen(self, queue: str) -> None:
         # All of the wall has to be seen: from the start to its other end.
         problem = Problem(drawn("..#.", "..#.", "..#.", connectivity=4), (0, 0), (3, 0), 1, allow_unsolvable=True)
         run = agents.run("dstar-lite", problem, queue=queue)
         assert (run.outcome, run.path.tolist()[-1]) == ("no path", [1, 2])
 
-    def test_a_way_that_closes_and_one_that_opens_again(self, queue: str) -> None:
+    def test_a_way_that_closes_ends_a_run_and_one_that_opens_again_is_taken(self, queue: str) -> None:
         # The corridor is closed after one move and open after three. The run ends; an agent asked again goes on.
         problem = Problem(
             drawn(".....", connectivity=4), (0, 0), (4, 0), changes=[(1, (3, 0), False), (3, (3, 0), True)]
@@ -285,7 +285,7 @@ class TestNoPath:
         assert stuck == [False, True, True, False, False, False]
         assert world.done
 
-    def test_a_goal_that_is_closed_itself(self, queue: str) -> None:
+    def test_a_goal_that_is_closed_itself_is_reached_when_it_opens_again(self, queue: str) -> None:
         problem = Problem(
             drawn("....", connectivity=4), (0, 0), (3, 0), changes=[(1, (3, 0), False), (2, (3, 0), True)]
         )
@@ -362,14 +362,14 @@ class TestAgent:
         assert (vertex["rhs"] == INF).all()
         assert waiting(agent.memory.queue) == []
 
-    def test_it_tells_the_way_it_still_has_to_go(self) -> None:
+    def test_dstar_lite_tells_the_way_it_still_has_to_go(self) -> None:
         problem = Problem(drawn("..#.", "..#.", "...."), (1, 0), (3, 0))
         agent, _ = start(problem)
         agent.act()
         decision = agent.explain()
         assert (decision.target, decision.g, decision.f, decision.planned) == ((3, 0), 6.0, 6.0, True)
 
-    def test_it_tells_nothing_before_it_knows_the_way(self) -> None:
+    def test_dstar_lite_tells_nothing_before_it_knows_the_way(self) -> None:
         agent, _ = start(Problem(drawn("...."), (0, 0), (3, 0)), budget=1)
         assert agent.act() == STAY
         assert agent.explain().target is None

@@ -249,7 +249,7 @@ ISLANDS = drawn(
 class TestChanges:
     @pytest.mark.parametrize("vision", [None, 1, 3])
     @pytest.mark.parametrize("fallen", [(7, 2), (7, 3), (7, 4)], ids=str)
-    def test_it_arrives_when_a_bridge_has_fallen(self, fallen: tuple[int, int], vision: int | None) -> None:
+    def test_knn_lrta_arrives_when_a_bridge_has_fallen(self, fallen: tuple[int, int], vision: int | None) -> None:
         problem = Problem(ISLANDS, (5, 0), (5, 6), vision, [Change(2, fallen, False)])
         assert agents.run("knn-lrta", problem, records=400, trials=2, max_moves=20_000).solved
 

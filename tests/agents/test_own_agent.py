@@ -214,7 +214,7 @@ class TestView:
         agents.run(Scripted(*[EAST] * 4, spend=lambda view: told.append(view.take_changes())), problem, trials=2)
         assert told == [[], [(1, 1)], [], [], [(1, 1)], [(1, 1)], [], []]
 
-    def test_it_sees_no_more_than_the_fog_allows(self) -> None:
+    def test_an_agent_sees_no_more_than_the_fog_allows(self) -> None:
         seen: list[int] = []
         fog = Problem(CORRIDOR.grid, (0, 0), (4, 0), vision=1)
         agents.run(Scripted(*[EAST] * 4, spend=lambda view: seen.append(int(view.known.sum()))), fog)

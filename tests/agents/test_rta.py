@@ -90,7 +90,7 @@ class TestTraces:
 
 class TestBesideLRTA:
     @known_or_fog
-    def test_it_arrives_and_differs_from_lrta_the_less_the_deeper_it_looks(
+    def test_rta_arrives_and_differs_from_lrta_the_less_the_deeper_it_looks(
         self, vision: int | None, record_property: Callable[[str, object], None]
     ) -> None:
         # By how much is reported, not demanded: it depends on the maps.
@@ -108,7 +108,7 @@ class TestBesideLRTA:
 
     @each_rule
     @pytest.mark.parametrize("depth", [1, 2, 4])
-    def test_its_first_move_is_that_of_lrta_and_its_value_no_smaller(self, depth: int, rules: Settings) -> None:
+    def test_the_first_move_of_rta_is_that_of_lrta_and_its_value_no_smaller(self, depth: int, rules: Settings) -> None:
         for problem in some_problems(3, 40, 14, None, **rules):
             first = []
             for agent_id in ("rta", "lrta"):
@@ -118,7 +118,7 @@ class TestBesideLRTA:
             assert first[0][:2] == first[1][:2]
             assert (first[0][2] >= first[1][2]).all()
 
-    def test_later_trials_begin_with_nothing(self) -> None:
+    def test_later_trials_of_rta_begin_with_nothing(self) -> None:
         problem = Problem(drawn("..#.", "..#.", "...."), (1, 0), (3, 0))
         run = agents.run("rta", problem, trials=3)
         assert [trial.path.tolist() for trial in run.trials] == [run.trials[0].path.tolist()] * 3

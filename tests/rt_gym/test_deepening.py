@@ -81,7 +81,7 @@ class TestLabel:
         assert_labelled_as_by_searches_of_every_depth(scene, d_max)
 
     @each_rule
-    def test_the_same_on_larger_maps_with_deeper_searches(self, rules: Settings) -> None:
+    def test_labels_are_those_of_searches_of_every_depth_on_larger_maps(self, rules: Settings) -> None:
         labels = [
             assert_labelled_as_by_searches_of_every_depth(scene, d_max)
             for d_max in (3, 8, 12)
@@ -181,7 +181,7 @@ class TestClimb:
         self.climb_and_compare(scene, d_max)
 
     @each_rule
-    def test_the_same_on_larger_maps(self, rules: Settings) -> None:
+    def test_every_depth_decides_as_a_search_of_its_own_on_larger_maps(self, rules: Settings) -> None:
         again = 0
         for scene in some_scenes(9, 60, 30, **rules):
             again += self.climb_and_compare(scene, 16)

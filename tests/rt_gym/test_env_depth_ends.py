@@ -172,7 +172,7 @@ REFUSED: list[tuple[str, Any, str]] = [
 @each_id
 class TestRefusals:
     @pytest.mark.parametrize(("name", "value", "words"), REFUSED)
-    def test_a_value_that_cannot_be(self, env_id: str, name: str, value: Any, words: str) -> None:
+    def test_an_argument_that_cannot_be_is_refused(self, env_id: str, name: str, value: Any, words: str) -> None:
         given = {"map": FIELD, "pool": 3, name: value}
         for maker in (gym.make, lambda env_id, **more: make_batch(env_id, AutoresetMode.NEXT_STEP, **more)):
             with pytest.raises(InputError, match=words) as refusal:
@@ -193,7 +193,7 @@ class TestRefusals:
             env.step(action)
         assert same(env.step(1)[0], twin.step(1)[0])
 
-    def test_a_step_before_reset_or_after_the_end(self, env_id: str) -> None:
+    def test_a_step_before_reset_or_after_the_end_is_refused(self, env_id: str) -> None:
         env = make(env_id, POCKET, max_moves=1).unwrapped
         with pytest.raises(gym.error.ResetNeeded):
             env.step(0)

@@ -117,7 +117,9 @@ class TestWalks:
 
     @pytest.mark.parametrize(("kind", "level"), [("clique", 2), ("clique", 4), ("tiles", 3)])
     @pytest.mark.parametrize("depth", [1, 4, 9])
-    def test_so_does_general_lrta_with_the_goals_of_a_database(self, kind: str, level: int, depth: int) -> None:
+    def test_subgoals_lead_as_general_lrta_goes_with_the_goals_of_a_database(
+        self, kind: str, level: int, depth: int
+    ) -> None:
         env = make(ACROSS, abstraction=kind, level=level, max_moves=60)
         env.reset(seed=0)
         walked, over = [ACROSS.start], False
@@ -336,7 +338,7 @@ class TestRefusals:
             ("d_max", 0, "d_max must be a whole number from 1 to 100, not 0"),
         ],
     )
-    def test_a_value_that_cannot_be(self, name: str, value: Any, words: str) -> None:
+    def test_an_argument_that_cannot_be_is_refused(self, name: str, value: Any, words: str) -> None:
         for maker in (gym.make, lambda _, **more: make_batch(ID, AutoresetMode.NEXT_STEP, **more)):
             with pytest.raises(InputError, match=words) as refusal:
                 maker(ID, **{"map": FIELD, "pool": 3, name: value})

@@ -146,7 +146,7 @@ def travel(journey: Journey, **more: Any) -> tuple[gym.Env[Any, Any], Iterator[M
 class TestAgainstPlainEpisodes:
     @given(journeys())
     @examples(100)
-    def test_every_number_of_every_observation(self, journey: Journey) -> None:
+    def test_every_number_of_every_observation_is_that_of_the_plain_episode(self, journey: Journey) -> None:
         _, moments = travel(journey)
         for moment in moments:
             expected = moment.plain.observation(planes=1 if journey.problem.vision is None else 2)
@@ -154,7 +154,7 @@ class TestAgainstPlainEpisodes:
 
     @given(journeys())
     @examples(80)
-    def test_position_mask_bumps_and_ends(self, journey: Journey) -> None:
+    def test_position_mask_bumps_and_ends_are_those_of_the_plain_episode(self, journey: Journey) -> None:
         env, moments = travel(journey, max_moves=10)
         for moves, moment in enumerate(moments):
             position = moment.plain.world.position

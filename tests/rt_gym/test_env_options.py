@@ -95,7 +95,7 @@ class TestArguments:
         ("name", "value", "words"), ARGUMENTS, ids=[f"{name}={short(value)}" for name, value, _ in ARGUMENTS]
     )
     @pytest.mark.parametrize("maker", [make, make_batch])
-    def test_a_value_that_cannot_be(self, maker: Any, name: str, value: Any, words: str) -> None:
+    def test_an_argument_that_cannot_be_is_refused(self, maker: Any, name: str, value: Any, words: str) -> None:
         with pytest.raises(InputError, match=words) as refusal:
             maker(**{name: value})
         assert one_sentence(refusal)
@@ -110,7 +110,7 @@ class TestArguments:
         ],
     )
     @pytest.mark.filterwarnings("ignore:.*render_mode:UserWarning")  # Gymnasium's own words about the mode
-    def test_a_picture_that_cannot_be(self, name: str, value: Any, words: str) -> None:
+    def test_a_picture_that_cannot_be_is_refused(self, name: str, value: Any, words: str) -> None:
         with pytest.raises(InputError, match=words) as refusal:
             make(**{name: value})
         assert one_sentence(refusal)
@@ -125,7 +125,7 @@ class TestArguments:
             ("threads", 0, "threads must be a whole number from 1"),
         ],
     )
-    def test_a_batch_that_cannot_be(self, name: str, value: Any, words: str) -> None:
+    def test_a_batch_that_cannot_be_is_refused(self, name: str, value: Any, words: str) -> None:
         with pytest.raises(InputError, match=words) as refusal:
             make_batch(**{name: value})
         assert one_sentence(refusal)
@@ -144,7 +144,7 @@ class TestArguments:
             ("seconds", 0, "seconds must be a positive number"),
         ],
     )
-    def test_a_budget_that_cannot_be(self, field: str, value: Any, words: str) -> None:
+    def test_a_budget_that_cannot_be_is_refused(self, field: str, value: Any, words: str) -> None:
         with pytest.raises(InputError, match=words) as refusal:
             Budget(**{field: value})
         assert one_sentence(refusal)
@@ -195,14 +195,14 @@ OPTIONS: list[tuple[Any, str]] = [
 
 class TestResetOptions:
     @pytest.mark.parametrize(("options", "words"), OPTIONS, ids=[short(options) for options, _ in OPTIONS])
-    def test_options_that_cannot_be(self, options: Any, words: str) -> None:
+    def test_options_that_cannot_be_are_refused(self, options: Any, words: str) -> None:
         env = make()
         with pytest.raises(InputError, match=words) as refusal:
             env.reset(options=options)
         assert one_sentence(refusal)
 
     @pytest.mark.parametrize("seed", [-1, 1.0, "x", [1], True])
-    def test_a_seed_that_cannot_be(self, seed: Any) -> None:
+    def test_a_seed_that_cannot_be_is_refused(self, seed: Any) -> None:
         for env in (make(), make_batch()):
             with pytest.raises(InputError, match="seed") as refusal:
                 env.reset(seed=seed)
@@ -222,7 +222,7 @@ class TestResetOptions:
         [[True] * 3, np.ones(3), np.ones(3, int), np.ones(2, bool), np.ones((3, 1), bool), np.bool_(True), "all", None],
         ids=short,
     )
-    def test_a_mask_that_cannot_be(self, mask: Any) -> None:
+    def test_a_mask_that_cannot_be_is_refused(self, mask: Any) -> None:
         batch = make_batch()
         batch.reset(seed=0)
         with pytest.raises(InputError, match=r"options\['reset_mask'\] must be an array of 3 booleans") as refusal:
@@ -285,12 +285,12 @@ class TestActions:
         with pytest.raises(InputError, match="from 0 to 8"):
             batch.step([STAY, 0, 0])
 
-    def test_a_step_before_the_first_reset(self) -> None:
+    def test_a_step_before_the_first_reset_is_refused(self) -> None:
         for env in (make(), make().unwrapped, make_batch()):
             with pytest.raises(gym.error.ResetNeeded):
                 env.step(0)
 
-    def test_a_step_after_the_end(self) -> None:
+    def test_a_step_after_the_end_is_refused(self) -> None:
         for limit in (1, 10):
             env = make(max_moves=limit)
             env.reset(options={"start": (0, 0), "goal": (1, 0)})

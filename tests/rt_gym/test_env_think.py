@@ -105,7 +105,7 @@ class TestWalks:
 class TestAgainstThePlainReading:
     @pytest.mark.parametrize("knowledge", KNOWLEDGE)
     @pytest.mark.parametrize("chance", [0.3, 0.6, 0.9])
-    def test_random_actions_in_a_yard(self, knowledge: str, chance: float) -> None:
+    def test_random_actions_in_a_yard_do_what_the_plain_reading_says(self, knowledge: str, chance: float) -> None:
         random = np.random.default_rng(int(10 * chance))
         actions = (int(random.random() < chance) for _ in itertools.count())
         self.compare(Problem(YARD, START, GOAL, **KNOWLEDGE[knowledge]), 6, actions)
@@ -113,7 +113,9 @@ class TestAgainstThePlainReading:
     @pytest.mark.plain
     @given(any_problem(), st.integers(1, 9), st.data())
     @examples(60)
-    def test_random_actions_on_random_grids(self, problem: Problem, slice: int, data: Any) -> None:
+    def test_random_actions_on_random_grids_do_what_the_plain_reading_says(
+        self, problem: Problem, slice: int, data: Any
+    ) -> None:
         assume(problem.start != problem.goal)
         self.compare(problem, slice, (data.draw(st.integers(0, 1)) for _ in itertools.count()))
 

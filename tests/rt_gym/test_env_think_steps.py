@@ -174,7 +174,7 @@ class TestRefusals:
             ("budget", 0, "budget must be a whole number of at least 1"),
         ],
     )
-    def test_a_value_that_cannot_be(self, name: str, value: Any, words: str) -> None:
+    def test_an_argument_that_cannot_be_is_refused(self, name: str, value: Any, words: str) -> None:
         given = {"map": FIELD, "pool": 3, name: value}
         for maker in (gym.make, lambda _, **more: batches.make_batch(ID, AutoresetMode.NEXT_STEP, **more)):
             with pytest.raises(InputError, match=words) as refusal:

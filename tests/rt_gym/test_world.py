@@ -283,7 +283,7 @@ class TestView:
             with pytest.raises(ValueError, match="read-only"):
                 array[0, 0] = False
 
-    def test_it_follows_the_belief(self) -> None:
+    def test_passable_follows_the_belief(self) -> None:
         world = World(Problem(drawn("...#"), (0, 0), (2, 0), vision=1))
         passable = world.view.passable
         assert passable.tolist() == [[True, True, True, True]]
