@@ -6,16 +6,8 @@ from typing import Any
 import pytest
 
 import agents
-from reference.checks import (
-    Settings,
-    assert_lrta,
-    assert_more_costs_less,
-    assert_refused,
-    assert_scans_are_kept,
-    most_per_move,
-    on_all_maps,
-    some_problems,
-)
+from reference import checks
+from reference.checks import Settings, on_all_maps, some_problems
 from reference.small_maps import ALONG_THE_HORSESHOE as CORRIDOR
 from reference.small_maps import HOOK, HORSESHOE, ROUND_THE_HOOK, drawn
 from reference.traces import along, exactly, trial
@@ -82,7 +74,7 @@ class TestTraces:
 @pytest.mark.parametrize("settings", [{"k": 1}], ids=str)
 def test_the_smallest_setting_is_lrta_trial_for_trial(settings: Settings, vision: int | None, rules: Settings) -> None:
     for problem in some_problems(1, 10, 10, vision, **rules):
-        assert_lrta("lrta-ls-k", settings, problem)
+        checks.assert_lrta("lrta-ls-k", settings, problem)
 
 
 @on_all_maps
@@ -91,7 +83,7 @@ def test_no_move_does_more_than_its_parameters_say(
 ) -> None:
     for problem in some_problems(7, 8, 14, vision, **rules):
         for k in (1, 5, 30):
-            expansions, learning_ops, scans, rises = most_per_move("lrta-ls-k", problem, act_out, k=k)
+            expansions, learning_ops, scans, rises = checks.most_per_move("lrta-ls-k", problem, act_out, k=k)
             assert expansions <= 1
             assert rises <= k
             assert learning_ops <= 5 * k + 4
@@ -99,7 +91,7 @@ def test_no_move_does_more_than_its_parameters_say(
 
 
 def test_more_propagation_costs_fewer_moves_on_average() -> None:
-    assert_more_costs_less("lrta-ls-k")
+    checks.assert_more_costs_less("lrta-ls-k")
 
 
 def test_a_budget_chooses_what_bounds_a_move() -> None:
@@ -110,9 +102,9 @@ def test_a_budget_chooses_what_bounds_a_move() -> None:
 @pytest.mark.parametrize("tie", ["first", "random"])
 @pytest.mark.parametrize("limit", [14, 30, 75, 300])
 def test_a_setting_chosen_for_scans_keeps_them(tie: str, limit: int) -> None:
-    assert_scans_are_kept("lrta-ls-k", limit, tie)
+    checks.assert_scans_are_kept("lrta-ls-k", limit, tie)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, 2.0, "3", None, True, 10**30])
 def test_a_value_out_of_range_is_refused_by_name_in_one_sentence(value: Any) -> None:
-    assert_refused("lrta-ls-k", "k", value)
+    checks.assert_refused("lrta-ls-k", "k", value)

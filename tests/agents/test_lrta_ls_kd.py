@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 
 import agents
-from reference.checks import (
-    Settings,
-    assert_refused,
-    assert_scans_are_kept,
-    most_per_move,
-    on_all_maps,
-    some_problems,
-)
+from reference import checks
+from reference.checks import Settings, on_all_maps, some_problems
 from reference.small_maps import ALONG_THE_HORSESHOE as CORRIDOR
 from reference.small_maps import HORSESHOE
 from reference.traces import along, cells, trial
@@ -127,12 +121,12 @@ class TestBounds:
     ) -> None:
         for problem in some_problems(7, 8, 14, vision, **rules):
             for k in (1, 5, 30):
-                expansions, _, scans, rises = most_per_move("lrta-ls-kd", problem, act_out, k=k, d=6)
+                expansions, _, scans, rises = checks.most_per_move("lrta-ls-kd", problem, act_out, k=k, d=6)
                 assert expansions <= 6
                 assert rises <= k
                 assert scans <= 13 * k + 6
                 shared = {"lookahead": "static", "shared_k": True}
-                assert most_per_move("lrta-ls-kd", problem, act_out, k=k, d=6, **shared)[3] <= k
+                assert checks.most_per_move("lrta-ls-kd", problem, act_out, k=k, d=6, **shared)[3] <= k
 
     @pytest.mark.parametrize("settings", [{}, {"lookahead": "static"}], ids=str)
     def test_a_lookahead_cut_by_the_meter_is_as_large_as_it_got(self, settings: Settings) -> None:
@@ -152,7 +146,7 @@ class TestBounds:
     @pytest.mark.parametrize("tie", ["first", "random"])
     @pytest.mark.parametrize("limit", [14, 30, 75, 300])
     def test_a_setting_chosen_for_scans_keeps_them(self, tie: str, limit: int) -> None:
-        assert_scans_are_kept("lrta-ls-kd", limit, tie)
+        checks.assert_scans_are_kept("lrta-ls-kd", limit, tie)
 
 
 @pytest.mark.parametrize(
@@ -166,4 +160,4 @@ class TestBounds:
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name_in_one_sentence(name: str, value: Any) -> None:
-    assert_refused("lrta-ls-kd", name, value)
+    checks.assert_refused("lrta-ls-kd", name, value)

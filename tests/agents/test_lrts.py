@@ -9,15 +9,8 @@ import numpy as np
 import pytest
 
 import agents
-from reference.checks import (
-    Settings,
-    assert_lrta,
-    assert_overrun_leaves_values_alone,
-    assert_refused,
-    known_or_fog,
-    on_all_maps,
-    some_problems,
-)
+from reference import checks
+from reference.checks import Settings, known_or_fog, on_all_maps, some_problems
 from reference.small_maps import ALONG_THE_HORSESHOE as EASTWARD
 from reference.small_maps import ALONG_THE_MIRRORED as WESTWARD
 from reference.small_maps import HOOK, ROUND_THE_HOOK, drawn
@@ -117,7 +110,7 @@ class TestTraces:
 @pytest.mark.parametrize("settings", [{"depth": 1, "gamma": 1, "quota": None}, {"quota": float("inf")}], ids=str)
 def test_the_smallest_setting_is_lrta_trial_for_trial(settings: Settings, vision: int | None, rules: Settings) -> None:
     for problem in some_problems(1, 12, 10, vision, **rules):
-        lrts, lrta = assert_lrta("lrts", settings, problem)
+        lrts, lrta = checks.assert_lrta("lrts", settings, problem)
         assert lrts.scans == lrta.scans
 
 
@@ -205,7 +198,7 @@ def test_a_budget_chooses_the_depth() -> None:
 
 
 def test_one_expansion_too_few_is_an_overrun_that_leaves_the_values_alone() -> None:
-    assert_overrun_leaves_values_alone("lrts")
+    checks.assert_overrun_leaves_values_alone("lrts")
 
 
 class TestParameters:
@@ -218,7 +211,7 @@ class TestParameters:
         ],
     )
     def test_a_value_out_of_range_is_refused_by_name_in_one_sentence(self, name: str, value: Any) -> None:
-        assert_refused("lrts", name, value)
+        checks.assert_refused("lrts", name, value)
 
     def test_numbers_of_any_kind_are_taken(self) -> None:
         agent = agents.make("lrts", depth=np.int64(2), gamma=np.float32(0.5), quota=Fraction(7, 2))

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 import agents
 from agents.policies.depth_control import HISTORY
 from agents.policies.record_depths import Record, make_record
-from reference import plain_depth_control, plain_grid, plain_lrta
-from reference.checks import Settings, assert_lrta, on_all_maps, some_problems
+from reference import checks, plain_depth_control, plain_grid, plain_lrta
+from reference.checks import Settings, on_all_maps, some_problems
 from reference.scenes import Scene, after, decided, some_scenes, untouched
 from reference.small_maps import ALONG_THE_HORSESHOE as WAY
 from reference.small_maps import CUP, HOOK, HORSESHOE, ROUND_THE_HOOK, drawn
 from reference.traces import exactly, trial
-from rt_gym import Budget, Grid, InputError, Problem, World
+from rt_gym import Problem, World
 from rt_gym.cost import STRAIGHT
 from rt_gym.features.decision import SITUATION
 from rt_gym.search.distance import exact_distances
@@ -77,7 +77,7 @@ class TestTraces:
 @on_all_maps
 def test_without_a_choice_it_is_lrta_trial_for_trial(vision: int | None, rules: Settings) -> None:
     for problem in some_problems(1, 10, 10, vision, **rules):
-        oracle, lrta = assert_lrta("oracle-lrta", {"d_max": 1}, problem)
+        oracle, lrta = checks.assert_lrta("oracle-lrta", {"d_max": 1}, problem)
         assert oracle.scans == lrta.scans + lrta.expansions  # a label of depth one is an expansion once more
 
 
@@ -203,23 +203,15 @@ class TestRecord:
 
 @pytest.mark.plain
 def test_depths_out_of_range_are_refused() -> None:
-    for d_max in (0, -1, 101, 2.5, "3", None):
-        with pytest.raises(InputError, match="d_max"):
-            agents.make("oracle-lrta", d_max=d_max)
+    checks.assert_depths_out_of_range_are_refused("oracle-lrta")
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize(("limit", "d_max"), [(1, 1), (8, 1), (9, 2), (24, 2), (25, 3), (1000, 16), (10**9, 100)])
+@checks.each_depth
 def test_a_budget_chooses_the_largest_depth_that_it_can_pay(limit: int, d_max: int) -> None:
-    agent = agents.make("oracle-lrta", budget=limit)
-    assert agent.d_max == d_max
-    assert agent.bound == (2 * d_max - 1) ** 2 <= limit
+    checks.assert_budget_chooses_depth("oracle-lrta", limit, d_max)
 
 
 @pytest.mark.plain
 def test_a_budget_of_scans_pays_for_the_label_as_well() -> None:
-    grid = Grid(np.ones((20, 20)))
-    for limit in (2, 18, 50, 200):
-        run = agents.run("oracle-lrta", Problem(grid, (10, 10), (0, 19)), budget=Budget(limit, "scans"))
-        assert run.solved
-        assert run.max_scans <= limit
+    checks.assert_scans_pay_for_labels("oracle-lrta")

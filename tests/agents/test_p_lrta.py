@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import agents
-from reference.checks import Settings, assert_lrta, assert_refused, each_rule, on_all_maps, some_problems
+from reference import checks
+from reference.checks import Settings, each_rule, on_all_maps, some_problems
 from reference.small_maps import ALONG_THE_HORSESHOE as EASTWARD
 from reference.small_maps import HOOK, ROUND_THE_HOOK
 from reference.small_maps import HORSESHOE as EAST
@@ -66,7 +67,7 @@ class TestTraces:
 @pytest.mark.parametrize("settings", [{"queue": 0}], ids=str)
 def test_the_smallest_setting_is_lrta_trial_for_trial(settings: Settings, vision: int | None, rules: Settings) -> None:
     for problem in some_problems(1, 12, 10, vision, **rules):
-        p_lrta, lrta = assert_lrta("p-lrta", settings, problem)
+        p_lrta, lrta = checks.assert_lrta("p-lrta", settings, problem)
         assert p_lrta.scans == lrta.scans
 
 
@@ -102,7 +103,7 @@ class TestQueue:
 class TestParameters:
     @pytest.mark.parametrize("value", [-1, 2.5, "all", None, False, float("nan"), 10**30])
     def test_a_value_out_of_range_is_refused_by_name_in_one_sentence(self, value: Any) -> None:
-        assert_refused("p-lrta", "queue", value)
+        checks.assert_refused("p-lrta", "queue", value)
 
     def test_numbers_of_any_kind_are_taken(self) -> None:
         assert agents.make("p-lrta", queue=np.uint8(9)).queue == 9

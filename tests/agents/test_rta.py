@@ -6,14 +6,8 @@ from typing import Any
 import pytest
 
 import agents
-from reference.checks import (
-    Settings,
-    assert_overrun_leaves_values_alone,
-    assert_refused,
-    each_rule,
-    known_or_fog,
-    some_problems,
-)
+from reference import checks
+from reference.checks import Settings, each_rule, known_or_fog, some_problems
 from reference.small_maps import ALONG_THE_HORSESHOE as EASTWARD
 from reference.small_maps import ALONG_THE_MIRRORED as WESTWARD
 from reference.small_maps import HOOK, ROUND_THE_HOOK, drawn
@@ -131,9 +125,9 @@ def test_a_budget_chooses_the_depth() -> None:
 
 
 def test_one_expansion_too_few_is_an_overrun_that_leaves_the_values_alone() -> None:
-    assert_overrun_leaves_values_alone("rta")
+    checks.assert_overrun_leaves_values_alone("rta")
 
 
 @pytest.mark.parametrize("value", [0, -1, 1001, 1.5, "3", None, True, float("nan"), float("inf"), 10**30])
 def test_a_value_out_of_range_is_refused_by_name_in_one_sentence(value: Any) -> None:
-    assert_refused("rta", "depth", value)
+    checks.assert_refused("rta", "depth", value)

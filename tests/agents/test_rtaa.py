@@ -6,15 +6,8 @@ from typing import Any
 import pytest
 
 import agents
-from reference.checks import (
-    Settings,
-    assert_lrta,
-    assert_refused,
-    assert_scans_are_kept,
-    each_rule,
-    on_all_maps,
-    some_problems,
-)
+from reference import checks
+from reference.checks import Settings, each_rule, on_all_maps, some_problems
 from reference.small_maps import ALONG_THE_HORSESHOE as CORRIDOR
 from reference.small_maps import HOOK, HORSESHOE, ROUND_THE_HOOK
 from reference.traces import along, cells, exactly, trial
@@ -62,7 +55,7 @@ class TestEqualities:
         self, settings: Settings, vision: int | None, rules: Settings
     ) -> None:
         for problem in some_problems(1, 10, 10, vision, **rules):
-            assert_lrta("rtaa", settings, problem)
+            checks.assert_lrta("rtaa", settings, problem)
 
     @on_all_maps
     def test_from_equal_values_rtaa_learns_no_more_than_lss_lrta(self, vision: int | None, rules: Settings) -> None:
@@ -100,7 +93,7 @@ def test_a_budget_chooses_what_bounds_a_move() -> None:
 @pytest.mark.parametrize("tie", ["first", "random"])
 @pytest.mark.parametrize("limit", [14, 30, 75, 300])
 def test_a_setting_chosen_for_scans_keeps_them(tie: str, limit: int) -> None:
-    assert_scans_are_kept("rtaa", limit, tie)
+    checks.assert_scans_are_kept("rtaa", limit, tie)
 
 
 @pytest.mark.parametrize(
@@ -111,4 +104,4 @@ def test_a_setting_chosen_for_scans_keeps_them(tie: str, limit: int) -> None:
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name_in_one_sentence(name: str, value: Any) -> None:
-    assert_refused("rtaa", name, value)
+    checks.assert_refused("rtaa", name, value)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import agents
-from reference.checks import Settings, assert_lrta, on_all_maps, some_problems
+from reference import checks
+from reference.checks import Settings, on_all_maps, some_problems
 from reference.small_maps import ALONG_THE_HORSESHOE as WAY
 from reference.small_maps import HORSESHOE
 from reference.traces import exactly, trial
-from rt_gym import Budget, Grid, InputError, Problem, World
+from rt_gym import Grid, InputError, Problem, World
 from rt_gym.terrain import STEPS
 
 P0, P1, P2, P3 = WAY[:4]  # P0 to P10 are the cells of the horseshoe, from its dead end to the goal
@@ -95,7 +96,7 @@ def test_without_a_choice_it_is_lrta_trial_for_trial(
     settings: Settings, depth: int, vision: int | None, rules: Settings
 ) -> None:
     for problem in some_problems(1, 10, 10, vision, **rules):
-        rule, lrta = assert_lrta("rule-lrta", settings, problem, depth)
+        rule, lrta = checks.assert_lrta("rule-lrta", settings, problem, depth)
         assert rule.scans == lrta.scans
 
 
@@ -132,23 +133,15 @@ def test_an_unknown_rule_is_refused() -> None:
 
 @pytest.mark.plain
 def test_depths_out_of_range_are_refused() -> None:
-    for d_max in (0, -1, 101, 2.5, "3", None):
-        with pytest.raises(InputError, match="d_max"):
-            agents.make("rule-lrta", d_max=d_max)
+    checks.assert_depths_out_of_range_are_refused("rule-lrta")
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize(("limit", "d_max"), [(1, 1), (8, 1), (9, 2), (24, 2), (25, 3), (1000, 16), (10**9, 100)])
+@checks.each_depth
 def test_a_budget_chooses_the_largest_depth_that_it_can_pay(limit: int, d_max: int) -> None:
-    agent = agents.make("rule-lrta", budget=limit)
-    assert agent.d_max == d_max
-    assert agent.bound == (2 * d_max - 1) ** 2 <= limit
+    checks.assert_budget_chooses_depth("rule-lrta", limit, d_max)
 
 
 @pytest.mark.plain
 def test_a_budget_of_scans_pays_for_the_label_as_well() -> None:
-    grid = Grid(np.ones((20, 20)))
-    for limit in (2, 18, 50, 200):
-        run = agents.run("rule-lrta", Problem(grid, (10, 10), (0, 19)), budget=Budget(limit, "scans"))
-        assert run.solved
-        assert run.max_scans <= limit
+    checks.assert_scans_pay_for_labels("rule-lrta")

@@ -18,6 +18,9 @@ RULES: list[Settings] = [
     {"connectivity": 8, "cost": "octile"},
 ]
 each_rule = pytest.mark.parametrize("rules", RULES, ids=["4", "8 unit", "8 octile"])
+each_depth = pytest.mark.parametrize(
+    ("limit", "d_max"), [(1, 1), (8, 1), (9, 2), (24, 2), (25, 3), (1000, 16), (10**9, 100)]
+)
 known_or_fog = pytest.mark.parametrize("vision", [None, 1], ids=["known", "fog"])
 
 
@@ -45,6 +48,14 @@ def assert_lrta(agent_id: str, settings: Settings, problem: Problem, depth: int 
     assert counts[0] == counts[1]
     assert (same.learned == lrta.learned).all()
     return runs
+
+
+def assert_astar(agent_id: str) -> None:
+    """Check that an agent in slices is A* where one slice is enough for all."""
+    for problem in some_problems(1, 30, 10):
+        run, astar = agents.run(agent_id, problem, R=10**9), agents.run("astar", problem)
+        assert run.path.tolist() == astar.path.tolist()
+        assert (run.expansions, run.scans) == (astar.expansions, astar.scans)
 
 
 def assert_refused(agent_id: str, name: str, value: Any) -> None:
@@ -95,3 +106,26 @@ def assert_more_costs_less(agent_id: str) -> None:
     problems = some_problems(8, 120, 24, vision=1)
     costs = [np.mean([agents.run(agent_id, problem, k=k).cost for problem in problems]) for k in (1, 6, 40)]
     assert costs[0] > costs[1] > costs[2]
+
+
+def assert_depths_out_of_range_are_refused(agent_id: str) -> None:
+    """Check which largest depths of a depth control are refused."""
+    for d_max in (0, -1, 101, 2.5, "3", None):
+        with pytest.raises(InputError, match="d_max"):
+            agents.make(agent_id, d_max=d_max)
+
+
+def assert_budget_chooses_depth(agent_id: str, limit: int, d_max: int) -> None:
+    """Check that a budget chooses the largest depth whose bound it can pay."""
+    agent = agents.make(agent_id, budget=limit)
+    assert agent.d_max == d_max
+    assert agent.bound == (2 * d_max - 1) ** 2 <= limit
+
+
+def assert_scans_pay_for_labels(agent_id: str) -> None:
+    """Check that a depth chosen for a budget of scans leaves enough of them for the choice itself."""
+    grid = Grid(np.ones((20, 20)))
+    for limit in (2, 18, 50, 200):
+        run = agents.run(agent_id, Problem(grid, (10, 10), (0, 19)), budget=Budget(limit, "scans"))
+        assert run.solved
+        assert run.max_scans <= limit
