@@ -16,7 +16,8 @@ import pytest
 from numba import config
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("agents", "tests/agents", "tests/reference", "tests/conftest.py", "pyproject.toml")
+COPIED = ("agents", "tests/agents", "tests/reference", "tests/conftest.py", "tests/profiles.py", "pyproject.toml")
+ASKED = ("contract", "contract_budget", "contract_learning", "against_reference", "parameters", "newly_unsolvable")
 
 AGENT = '''\
 """daLRTA*: LRTA* that moves where the least was learned, and so leaves a depression sooner.
@@ -193,9 +194,7 @@ def test_the_agent_is_made_and_run_by_its_id(house: Path) -> None:
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="takes too long without the compiler")
 def test_contract_and_reference_are_asked_of_it_without_being_told(house: Path) -> None:
-    asked = [
-        f"tests/agents/test_{name}.py" for name in ("contract", "against_reference", "parameters", "newly_unsolvable")
-    ]
+    asked = [f"tests/agents/test_{name}.py" for name in ASKED]
     said = python(house, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "da-lrta", *asked)
     passed = re.search(r"(\d+) passed", said)
     assert passed is not None
