@@ -156,7 +156,7 @@ class TestEqualities:
             mine = {} if step == "lrta" else given
             agent = agents.make("subgoal-lrta", step=step, **mine)
             runs = [agents.run(agent, problem, trials=3), agents.run(step, problem, trials=3, **given)]
-            if agent.memory.tree.nodes > 1:
+            if agent.memory.tree.state[0].nodes > 1:
                 continue
             empty += 1
             assert [t.path.tolist() for t in runs[0].trials] == [t.path.tolist() for t in runs[1].trials]
