@@ -1,19 +1,24 @@
-"""What the sub-commands share: common options, tables, JSON, progress bars, and folders for what they write."""
+"""What sub-commands print and write: tables, JSON, progress bars, and folders for their files."""
 
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-_WIDTH_IN_A_FILE, _WIDE = 120, 100
+from training.cli.options import AsJson as AsJson
+from training.cli.options import Seed as Seed
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
+if TYPE_CHECKING:
+    from training.judge.tables import Table
+
+T = TypeVar("T")
+
+_WIDTH_IN_A_FILE, _WIDE = 120, 100
 
 
 def print_json(document: Any) -> None:
@@ -51,6 +56,12 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     console.print(table)
 
 
+def print_tables(tables: "Iterable[Table]") -> None:
+    """Print tables that judges have made."""
+    for table in tables:
+        print_table(table.title, table.columns, table.rows)
+
+
 @contextmanager
 def progress(text: str, total: float) -> Iterator[Callable[..., Any]]:
     """Show a progress bar on standard error if that is a terminal; yields ``advance(amount=1, text=None)``."""
@@ -63,6 +74,44 @@ def progress(text: str, total: float) -> Iterator[Callable[..., Any]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(text, total=total)
         yield lambda amount=1, text=None: bar.update(task, advance=amount, description=text)
+
+
+def gather(text: str, items: Iterable[T], total: float) -> list[T]:
+    """Return all items, with a progress bar while they are made."""
+    gathered = []
+    with progress(text, total) as advance:
+        for item in items:
+            gathered.append(item)
+            advance()
+    return gathered
+
+
+@contextmanager
+def resumable(text: str, total: float, kept: str, folder: Path) -> Iterator[Callable[..., Any]]:
+    """Show a progress bar for work whose finished parts stay in a folder, and say after Ctrl-C that they do.
+
+    Args:
+        text: what is being done.
+        total: how much there is of it.
+        kept: what stays, such as ``"{done} of 50 runs are kept"``.
+        folder: where it stays.
+    """
+    from rt_gym.files import shown
+
+    done = 0
+    with progress(text, total) as advance:
+
+        def count(amount: int = 1, text: str | None = None) -> None:
+            nonlocal done
+            done += amount
+            advance(amount, text)
+
+        try:
+            yield count
+        except KeyboardInterrupt:
+            says = f"stopped: {kept.format(done=done)} in {shown(folder)}; the same command goes on from there"
+            typer.echo(says, err=True)
+            raise typer.Exit(130) from None
 
 
 def make_folder(path: Path) -> None:

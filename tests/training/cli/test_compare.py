@@ -153,7 +153,7 @@ def test_against_an_earlier_table_the_exit_code_tells_whether_anything_is_worse(
         (["open-16", "--budget-ms", "nan"], "must be from 1e-6"),
         (["open-16", "--budget-ms", "1", "--count", "scans"], "--count scans cannot be had"),
         (["open-16", "--units", "5"], "go together"),
-        (["open-16", "--trials", "often"], "--trials must be whole numbers"),
+        (["open-16", "--trials", "often"], "--trials must be a whole number or converge"),
         (["open-16", "--trials", "0"], "trials must be a whole number of at least 1"),
         (["open-16", "--changes", "missing.csv"], "missing.csv: cannot be read"),
         (["open-16", "-a", "lrta", "--baseline", "tba"], "none is 'tba'"),
