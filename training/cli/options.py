@@ -55,7 +55,7 @@ def make_workers(jobs: int, backend: str, scheduler: str | None) -> "Workers":
     return Workers(jobs, backend, scheduler)
 
 
-def optimal_range(text: str) -> tuple[float, float]:
+def optimal_range(text: str | None) -> tuple[float, float]:
     """Return the range of ``--optimal``, that of all costs where it is not given."""
     from training.runs.specs import parse_range
 

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,11 +16,16 @@ from training.cli.options import AsJson as AsJson
 from training.cli.options import Seed as Seed
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from training.judge.tables import Table
 
 T = TypeVar("T")
 
 _WIDTH_IN_A_FILE, _WIDE = 120, 100
+_EXACT = re.compile(r"([34]8);2;(\d+);(\d+);(\d+)")
+_CUBE = (0, 95, 135, 175, 215, 255)  # the levels of colours 16 to 231, six to the power of three
+_GREYS = range(8, 248, 10)  # those of colours 232 to 255
 
 
 def print_json(document: Any) -> None:
@@ -126,3 +133,26 @@ def make_folder(path: Path) -> None:
         raise InputError(f"{shown(path)}: the folder cannot be made ({reason})") from None
     if not os.access(path, os.W_OK | os.X_OK):
         raise InputError(f"{shown(path)}: nothing can be written into this folder")
+
+
+def in_known_colours(console: "Console", draw: Callable[[bool], str]) -> str:
+    """Return what ``draw(colour)`` draws, in the colours that a terminal knows: all, 256, or none."""
+    colours = console.color_system
+    if console.no_color or colours in (None, "windows"):
+        return draw(False)
+    return draw(True) if colours == "truecolor" else with_256_colours(draw(True))
+
+
+def with_256_colours(drawn: str) -> str:
+    """Return a text with each of its 24-bit colours replaced by the nearest that every terminal has."""
+    return _EXACT.sub(lambda match: f"{match[1]};5;{_nearest(*map(int, match.groups()[1:]))}", drawn)
+
+
+@cache
+def _nearest(*colour: int) -> int:
+    levels = [min(range(6), key=lambda level: abs(_CUBE[level] - part)) for part in colour]
+    cube = 16 + 36 * levels[0] + 6 * levels[1] + levels[2]
+    grey = min(range(24), key=lambda number: abs(_GREYS[number] - sum(colour) / 3))
+    off_cube = sum((_CUBE[level] - part) ** 2 for level, part in zip(levels, colour, strict=True))
+    off_grey = sum((_GREYS[grey] - part) ** 2 for part in colour)
+    return cube if off_cube <= off_grey else 232 + grey
