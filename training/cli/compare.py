@@ -37,7 +37,7 @@ _AGENT = (
 Maps = Annotated[
     list[str], typer.Argument(metavar="MAP...", help="Bundled names, map files, folders of maps, or .scen files.")
 ]
-Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.")]
+Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.", max=10**6)]
 Trials = Annotated[str, PROBLEMS.option("N|converge", "How often each problem is solved.")]
 MaxMoves = Annotated[int, PROBLEMS.option("N", "The move cap of every trial; to meet it is to fail.", min=1, max=10**8)]
 Agents = Annotated[list[str] | None, AGENTS.option("ID[:NAME=VALUES]", _AGENT, "--agent", "-a")]

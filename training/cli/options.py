@@ -44,7 +44,7 @@ Backend = Annotated[str, RUNNING.option("NAME", "loky (this machine) or dask.")]
 Scheduler = Annotated[str | None, RUNNING.option("ADDRESS", "The Dask scheduler, such as tcp://10.0.0.5:8786.")]
 
 Sources = Annotated[list[str] | None, MAPS.option("MAP", "Bundled names, files, folders or splits; can be repeated.")]
-PerMap = Annotated[int, MAPS.option("N", "Problems per map.", min=1)]
+PerMap = Annotated[int, MAPS.option("N", "Problems per map.", min=1, max=10**6)]
 OptimalOfMaps = Annotated[str, MAPS.option(*_RANGE)]
 
 
