@@ -44,6 +44,17 @@ def atomic_write(path: PathLike, data: bytes) -> None:
         _write_beside(target, data)
 
 
+def make_folder(path: PathLike) -> None:
+    """Make sure that files can be put into a folder, before any work is done for them."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a possible name"
+        raise InputError(f"{shown(path)}: the folder cannot be made ({reason})") from None
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise InputError(f"{shown(path)}: nothing can be written into this folder")
+
+
 def _write_beside(target: Path, data: bytes) -> None:
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:

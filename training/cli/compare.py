@@ -101,7 +101,7 @@ def compare(
     limits = _limits(budget, count, budget_ms, units, tick_ms, bool(agent))
     bounds = {"trials": parse_trials("--trials", trials), "max_moves": max_moves, "seed": seed}
     plan = _plan(maps, draw, agent or portfolio(), limits, bounds, out, baseline)
-    with resumable("running", plan.runs, f"{{done}} of {plan.runs} runs are kept", out) as advance:
+    with resumable("running", plan.runs, "runs", out) as advance:
         rows, timings = run_plan(plan, out, workers, advance)
     findings = find(plan, rows, timings, Question(baseline, former, str(against), units, tick_ms or 0.0))
     asked = {"optimal_from": low, "optimal_to": None if high == inf else high, "baseline": baseline}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from training.runs import Workers
+    from training.runs import Draw, Workers
 
 
 @dataclass(frozen=True)
@@ -60,3 +60,10 @@ def optimal_range(text: str | None) -> tuple[float, float]:
     from training.runs.specs import parse_range
 
     return parse_range("--optimal", text) if text else (1.0, float("inf"))
+
+
+def read_draw(problems: int, optimal: str, seed: int) -> "Draw":
+    """Return which problems are drawn from every map of a training."""
+    from training.runs import Draw
+
+    return Draw(problems, *optimal_range(optimal), seed)

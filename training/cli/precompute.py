@@ -142,7 +142,7 @@ def _prepare(order: "Order", path: Path, workers: "Workers", yes: bool, as_json:
     if not yes:
         _ask(*order.estimate())
     began, count = time.perf_counter(), len(order.jobs())
-    with resumable("preparing", count, f"{{done}} of {count} jobs are kept", path.parent) as advance:
+    with resumable("preparing", count, "goals or records", path.parent) as advance:
         precompute(order, path, workers, advance)
     _tell(path, time.perf_counter() - began, as_json)
 

@@ -1,7 +1,6 @@
 """What sub-commands print and write: tables, JSON, progress bars, and folders for their files."""
 
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,9 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-
-from training.cli.options import AsJson as AsJson
-from training.cli.options import Seed as Seed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,45 +90,37 @@ def gather(text: str, items: Iterable[T], total: float) -> list[T]:
 
 
 @contextmanager
-def resumable(text: str, total: float, kept: str, folder: Path) -> Iterator[Callable[..., Any]]:
-    """Show a progress bar for work whose finished parts stay in a folder, and say after Ctrl-C that they do.
-
-    Args:
-        text: what is being done.
-        total: how much there is of it.
-        kept: what stays, such as ``"{done} of 50 runs are kept"``.
-        folder: where it stays.
-    """
+def interruptible(kept: str | Callable[[], str], folder: Path) -> Iterator[None]:
+    """Say after Ctrl-C what is kept in a folder, and that the same command goes on from there."""
     from rt_gym.files import shown
 
-    done = 0
-    with progress(text, total) as advance:
+    try:
+        yield
+    except KeyboardInterrupt:
+        said = kept if isinstance(kept, str) else kept()
+        typer.echo(f"stopped: {said} in {shown(folder)}; the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
 
-        def count(amount: int = 1, text: str | None = None) -> None:
+
+@contextmanager
+def resumable(text: str, total: int, what: str, folder: Path) -> Iterator[Callable[[int], Any]]:
+    """Show a progress bar, and say after Ctrl-C how many of ``what``, such as runs, are kept in a folder."""
+    done = 0
+    with progress(text, total) as advance, interruptible(lambda: f"{done} of {total} {what} are kept", folder):
+
+        def count(amount: int) -> None:
             nonlocal done
             done += amount
-            advance(amount, text)
+            advance(amount)
 
-        try:
-            yield count
-        except KeyboardInterrupt:
-            says = f"stopped: {kept.format(done=done)} in {shown(folder)}; the same command goes on from there"
-            typer.echo(says, err=True)
-            raise typer.Exit(130) from None
+        yield count
 
 
 def make_folder(path: Path) -> None:
     """Make sure that files can be put into a folder, before any work is done for them."""
-    from rt_gym.errors import InputError
-    from rt_gym.files import shown
+    from rt_gym import files
 
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a possible name"
-        raise InputError(f"{shown(path)}: the folder cannot be made ({reason})") from None
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise InputError(f"{shown(path)}: nothing can be written into this folder")
+    files.make_folder(path)
 
 
 def in_known_colours(console: "Console", draw: Callable[[bool], str]) -> str:

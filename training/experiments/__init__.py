@@ -1,43 +1,46 @@
-"""The experiments of the papers, by the name of their figure or table.
+"""The experiments of the papers, by the name of their figure or table; a folder per paper, which holds its constants.
 
-An experiment is a module with an ``EXPERIMENT`` of frozen settings and claims, and a row of the table below. A new
-agent gets a row in ``entrants``, and what the paper says of it becomes a claim.
+An experiment is a frozen value of settings and claims, and a row of the table below.
+
+Example:
+    >>> from training import experiments
+    >>> experiments.load("tb-t1").title
+    'Acting early and acting late'
 """
 
 import importlib
-from typing import TYPE_CHECKING
-
-from rt_gym.errors import InputError, quoted
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from training.experiments.frame import Experiment
 
-# id -> module, imported on demand
+# id -> module and name, imported on demand
 _TABLE = {
-    "tb-t1": "tb.t1",
-    "tb-f3": "tb.f3",
-    "tb-f4": "tb.f4",
-    "tb-e1": "tb.e1",
-    "tb-e2": "tb.e2",
-    "dl-t1": "dl.t1",
-    "dl-f2": "dl.f2",
-    "sg-f2": "sg.f2",
-    "sg-pre": "sg.pre",
-    "sg-knn": "sg.knn",
-    "dc-f5": "dc.f5",
-    "dc-f5-learned": "dc.f5_learned",
-    "dc-f6": "dc.f6",
-    "dc-f7": "dc.f7",
-    "rl-controllers": "rl.controllers",
-    "rl-ppo": "rl.ppo",
-    "dc-f7-learned": "dc.f7_learned",
-    "dc-f8": "dc.f8",
-    "dc-n": "dc.n",
-    "dc-accuracy": "dc.accuracy",
-    "ls-f4": "ls.f4",
-    "ls-f4b": "ls.f4b",
-    "ls-t1": "ls.t1",
-    "ls-v6": "ls.v6",
+    "tb-t1": "tb.t1:EXPERIMENT",
+    "tb-f3": "tb.f3:EXPERIMENT",
+    "tb-f4": "tb.f4:EXPERIMENT",
+    "tb-e1": "tb.options:E1",
+    "tb-e2": "tb.options:E2",
+    "dl-t1": "dl.t1:EXPERIMENT",
+    "dl-f2": "dl.f2:EXPERIMENT",
+    "sg-f2": "sg.f2:EXPERIMENT",
+    "sg-pre": "sg.prepared:PRE",
+    "sg-knn": "sg.prepared:KNN",
+    "dc-f5": "dc.f5:EXPERIMENT",
+    "dc-f5-learned": "dc.learned:F5",
+    "dc-f6": "dc.f6:EXPERIMENT",
+    "dc-f7": "dc.f7:EXPERIMENT",
+    "rl-controllers": "rl:CONTROLLERS",
+    "rl-ppo": "rl:PPO",
+    "dc-f7-learned": "dc.learned:F7",
+    "dc-f8": "dc.f8:EXPERIMENT",
+    "dc-n": "dc.classifier:N",
+    "dc-accuracy": "dc.classifier:ACCURACY",
+    "ls-f4": "ls.f4:F4",
+    "ls-f4b": "ls.f4:F4B",
+    "ls-t1": "ls.tables:T1",
+    "ls-v6": "ls.tables:V6",
 }
 
 
@@ -52,8 +55,25 @@ def load(experiment_id: str) -> "Experiment":
     Raises:
         InputError: if there is none of that name.
     """
+    from rt_gym.errors import InputError, quoted  # here, so that the table of ids can be had at once
+
     name = experiment_id.lower()
     if name not in _TABLE:
         raise InputError(f"unknown experiment {quoted(experiment_id)}, known are {', '.join(_TABLE)}")
-    found: Experiment = importlib.import_module(f"{__package__}.{_TABLE[name]}").EXPERIMENT
+    module, attribute = _TABLE[name].split(":")
+    found: Experiment = getattr(importlib.import_module(f"{__package__}.{module}"), attribute)
     return found
+
+
+def run(experiment_id: str, size: str = "smoke", maps: str | Path | None = None, **options: Any) -> dict[str, Any]:
+    """Run an experiment and return what it found, as JSON takes it; options are those of ``conduct.conduct``.
+
+    Args:
+        experiment_id: such as ``"tb-t1"``.
+        size: ``"smoke"``, ``"record"`` or ``"full"``.
+        maps: the folder of the public maps; without one, generated maps stand in for them.
+        **options: ``out``, ``workers`` and ``progress``.
+    """
+    from training.experiments.conduct import conduct
+
+    return conduct(load(experiment_id), size, None if maps is None else Path(maps), **options)

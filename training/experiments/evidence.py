@@ -1,6 +1,7 @@
 """What the runs of an experiment say: numbers per problem, means with intervals, and tables of both."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -8,11 +9,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from rt_gym import Grid
-from training.judge import Estimate, Score, score_all
+from training.judge import Arena, Estimate, Score, score_all
+from training.judge.scores import curve_ratios, fixed_curve, score_arena
 from training.judge.stats import Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
-from training.learn.validate import Quality
-from training.runs import Row, Timing
+from training.learn.validate import PredictionQuality
+from training.runs import Entry, Row, Timing
 
 NO_LIMIT = "no limit"
 _COLUMNS = ["\nagent", "subopt.\nmean", "95 %\ninterval", "subopt.\nmedian", "exp.\nmean", "95 %\ninterval"]
@@ -33,25 +35,51 @@ class Evidence:
         self,
         rows: Sequence[Row],
         timings: Sequence[Timing],
-        marks: Mapping[str, Quality] | None = None,
+        marks: Mapping[str, PredictionQuality] | None = None,
         grids: Mapping[str, Grid] | None = None,
     ) -> None:
         self.rows = rows
         self.marks, self.grids = marks or {}, grids or {}
-        self._runs: dict[tuple[str, str], list[tuple[Row, Timing]]] = {}
+        self._runs: dict[Entry, list[tuple[Row, Timing]]] = {}
         for row, timing in zip(rows, timings, strict=True):
-            self._runs.setdefault((row.entry.label, row.entry.budget), []).append((row, timing))
+            self._runs.setdefault(row.entry, []).append((row, timing))
 
-    def numbers(self, label: str, name: str, budget: str = NO_LIMIT) -> Floats:
-        """Return a number of every run of a contender, infinite where the run failed.
+    def numbers(self, competitor: Any, name: str) -> Floats:
+        """Return a number of every run of a competitor, infinite where the run failed.
 
         Args:
-            label: the contender, such as ``"lrta depth=4"``.
+            competitor: whatever has the ``entry`` of the runs.
             name: what of a ``Row``, its ``Result``, its ``Place`` or its ``Timing``.
-            budget: the name of the contender's budget in tables.
         """
-        runs = self._runs[label, budget]
+        runs = self._runs[competitor.entry]
         return np.array([_number(row, timing, name) if row.solved else np.inf for row, timing in runs])
+
+    @cached_property
+    def arena(self) -> Arena:
+        """All contenders on the same resampled problems."""
+        return Arena(self.rows)
+
+    @cached_property
+    def scores(self) -> dict[Entry, Score]:
+        """The score of every contender."""
+        return {score.entry: score for score in score_arena(self.arena)}
+
+    def score(self, competitor: Any) -> Score:
+        """Return the score of a competitor."""
+        return self.scores[competitor.entry]
+
+    def points(self, cut_off: int) -> dict[Entry, tuple[float, float]]:
+        """Return expansions per move and quality of all contenders that were never cut and whose moves keep a limit."""
+        return {
+            entry: (score.expansions_mean.value, score.quality.value)
+            for entry, score in self.scores.items()
+            if score.quality is not None and score.worst_move <= cut_off
+        }
+
+    def curve_ratios(self, competitor: Any, meter: str) -> Floats | None:
+        """Return a competitor's ratio to the curve of fixed depths, over all problems and each resampling of them."""
+        curve = fixed_curve(list(self.arena.samples.values()))
+        return curve_ratios(self.arena, competitor.entry, curve, getattr(self.arena, meter))
 
 
 def _number(row: Row, timing: Timing, name: str) -> Any:
@@ -129,31 +157,6 @@ def ratio_table(title: str, rows: Iterable[Row]) -> Table:
     scores = [score for score in score_all(rows) if score.entry.agent != "lrta"]
     lines = [[one.entry.label, *with_interval(one.ratio_mean), *with_interval(one.ratio_pooled)] for one in scores]
     return Table(f"{title}: ratios to the curve of fixed depths", columns, lines)
-
-
-def accuracy(mark: Quality) -> Estimate | None:
-    """Return the share of labels that were predicted, with its interval over problems."""
-    return ratio(mark.hits, mark.states)
-
-
-def exam_table(title: str, evidence: Evidence) -> Table:
-    """Return a table of all exams: what was predicted, and the ratio of the policy's runs."""
-    columns = ["\nexam", "\nstates", "\naccuracy", "95 %\ninterval", "most frequent\nlabel", "same\nmove", "\nnodes"]
-    columns += ["ratio\nmean", "95 %\ninterval"]
-    scores = {score.entry.label: score for score in score_all(evidence.rows)}
-    lines = [
-        [
-            name,
-            f"{int(mark.states.sum()):,}",
-            *with_interval(accuracy(mark)),
-            digits(mark.majority),
-            digits(mark.same_move),
-            digits(mark.nodes),
-            *with_interval(scores[f"classifier-lrta policy={name}"].ratio_mean),
-        ]
-        for name, mark in evidence.marks.items()
-    ]
-    return Table(title, columns, lines)
 
 
 def with_interval(ours: Estimate | None) -> list[str]:

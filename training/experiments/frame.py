@@ -1,26 +1,29 @@
 """What an experiment is: settings that are fixed before its first full run, and claims with a verdict.
 
 Maps, seeds and numbers of problems stand in the experiment's module; whatever is changed there after the first full run
-is listed in its ``CHANGES``. A setting is never tuned until a claim holds: "does not hold" is a result like any other.
+is listed in its ``changes``. A setting is never tuned until a claim holds: "does not hold" is a result like any other.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from rt_gym import Grid, InputError, sample_problems
 from rt_gym.errors import quoted
-from training.experiments.exams import Exam
 from training.experiments.grounds import Generated, Ground
-from training.experiments.lessons import Lesson, Reinforcement, Upbringing
+from training.experiments.quantities import Quantity
+from training.experiments.trained import CrossValidation, EvolutionTraining, RLTraining, TreeTraining
 from training.judge import Estimate
 from training.judge.tables import Table
-from training.runs import Allowance, Contender, Course, Plan, Task, enlist_all
+from training.runs import Allowance, Contender, Course, Entry, Plan, Task, enlist
 
 SIZES = ("smoke", "record", "full")
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
+DIRECTION = "direction only"
 
 
 def check_size(size: str) -> None:
@@ -30,39 +33,93 @@ def check_size(size: str) -> None:
 
 
 @dataclass(frozen=True)
+class Entrant:
+    """An agent with settings, without a limit per move; what is not given is the default. Made by ``entrant``."""
+
+    agent: str
+    settings: tuple[tuple[str, Any], ...] = ()
+
+    @cached_property
+    def contender(self) -> Contender:
+        """The agent with all its settings."""
+        return enlist(self.agent, dict(self.settings), Allowance.of(None))
+
+    @property
+    def entry(self) -> Entry:
+        """What its rows begin with."""
+        return self.contender.entry
+
+
+def entrant(agent: str, **settings: Any) -> Entrant:
+    """Return an agent with these settings.
+
+    Example:
+        >>> entrant("tba", R=10).entry.label
+        'tba R=10 r=0.9 c=10'
+    """
+    return Entrant(agent, tuple(settings.items()))
+
+
+def sweep(agent: str, **values: Sequence[Any]) -> tuple[Entrant, ...]:
+    """Return an agent with every combination of these values, the last parameter running fastest."""
+    return tuple(entrant(agent, **dict(zip(values, chosen, strict=True))) for chosen in product(*values.values()))
+
+
+@dataclass(frozen=True)
 class Claim:
-    """Something that a paper says, and what we found.
+    """Something that a paper says of a number.
 
     Attributes:
         text: what is claimed of which number.
         paper: the paper's figure.
-        ours: our figure with its 95 % interval; None where a run failed, which leaves no mean.
+        quantity: how the number follows from the runs.
         low, high: the bar; the claim is that the number lies within, the ends included.
+        headline: whether it is one of the statements for which the figure or table is known.
+        direction: a weaker bar: what must be true at least for the paper's statement to point the right way.
     """
 
     text: str
     paper: str
-    ours: Estimate | None
+    quantity: Quantity
     low: float = -inf
     high: float = inf
+    headline: bool = False
+    direction: tuple[float, float] | None = None
+
+    def judge(self, evidence: Sequence[Any]) -> "Finding":
+        """Return what the evidence of all parts says of it."""
+        return Finding(self, self.quantity.estimate(evidence))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim and what we found: our figure with its 95 % interval; None where a run failed, which leaves no mean."""
+
+    claim: Claim
+    ours: Estimate | None
 
     @property
     def verdict(self) -> str:
         """Whether the whole interval lies within the bar, outside of it, or on both sides."""
-        if self.ours is None:
-            return UNDECIDED
-        if self.low <= self.ours.low and self.ours.high <= self.high:
-            return HOLDS
-        return FAILS if self.ours.high < self.low or self.ours.low > self.high else UNDECIDED
+        return verdict(self.ours, self.claim.low, self.claim.high)
 
-    @property
-    def bar(self) -> str:
-        """The bar in words."""
-        if self.low == self.high:
-            return f"exactly {self.low:g}"
-        if self.high == inf:
-            return f"at least {self.low:g}"
-        return f"at most {self.high:g}" if self.low == -inf else f"{self.low:g} to {self.high:g}"
+
+def verdict(ours: Estimate | None, low: float, high: float) -> str:
+    """Return whether an interval lies within a bar, outside of it, or on both sides."""
+    if ours is None:
+        return UNDECIDED
+    if low <= ours.low and ours.high <= high:
+        return HOLDS
+    return FAILS if ours.high < low or ours.low > high else UNDECIDED
+
+
+def bar_text(low: float, high: float) -> str:
+    """Return a bar in words."""
+    if low == high:
+        return f"exactly {low:g}"
+    if high == inf:
+        return f"at least {low:g}"
+    return f"at most {high:g}" if low == -inf else f"{low:g} to {high:g}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +129,7 @@ class Part:
     Attributes:
         grounds: the maps.
         problems: how many problems per entry of ``grounds`` at each size; a larger size begins with the smaller one's.
-        entrants: agents as on the command line, sweeps and all, each with what it may compute for one move.
+        entrants: the agents with their settings.
         optimal: the range of the problems' optimal costs.
         name: what tables and notes call it, where an experiment has several.
         vision: see ``rt_gym.Problem``.
@@ -86,15 +143,15 @@ class Part:
 
     grounds: tuple[Ground | Generated, ...]
     problems: Mapping[str, int]
-    entrants: tuple[tuple[str, Allowance], ...]
+    entrants: tuple[Entrant, ...]
     optimal: tuple[float, float] = (1, inf)
     name: str = ""
     vision: int | None = None
     rules: Mapping[str, Any] = field(default_factory=dict)
     trials: int | str = 1
     max_moves: int = 10_000_000
-    lessons: tuple[Lesson | Upbringing | Reinforcement, ...] = ()
-    exams: tuple[Exam, ...] = ()
+    lessons: tuple[TreeTraining | EvolutionTraining | RLTraining, ...] = ()
+    exams: tuple[CrossValidation, ...] = ()
     taught_on: tuple[Ground, ...] = ()
     chosen_on: tuple[Ground, ...] = ()
 
@@ -105,7 +162,7 @@ class Part:
 
     def contenders(self) -> list[Contender]:
         """Return all agents with all their settings."""
-        return [found for spec, allowance in self.entrants for found in enlist_all([spec], [allowance])]
+        return [one.contender for one in self.entrants]
 
     def courses(self, size: str, maps: Path | None, seed: int) -> Iterator[Course]:
         """Yield the maps with their problems; without a folder of public maps, generated maps stand in for them.
@@ -147,10 +204,10 @@ class Experiment:
         title: what it shows; paper: where it is published.
         parts: what is run.
         seed: which problems.
-        claims: what the paper says, set against the ``Evidence`` of every part.
-        tables: the numbers behind the claims, from the same evidence.
+        claims: what the paper says.
+        tables: the numbers behind the claims, from the ``Evidence`` of every part.
         notes: readings of the paper, and what differs from it here.
-        changes: what was changed after the first full run.
+        changes: what was changed after the first full run, and why.
     """
 
     id: str
@@ -158,7 +215,7 @@ class Experiment:
     paper: str
     parts: tuple[Part, ...]
     seed: int
-    claims: Callable[..., list[Claim]]
+    claims: tuple[Claim, ...]
     tables: Callable[..., list[Table]]
     notes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()

@@ -1,24 +1,19 @@
-"""What an experiment found, as one JSON document, and the page of results that is written from such documents."""
+"""The page of results, written from the documents that experiments leave behind."""
 
 import json
-from collections.abc import Sequence
-from itertools import islice
-from math import inf, isfinite, nan
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
 from rt_gym import InputError
 from rt_gym.files import atomic_write, read_bytes, shown
 from training.experiments import ids
-from training.experiments.evidence import Evidence, with_interval
-from training.experiments.frame import Claim, Experiment, Part
-from training.experiments.grounds import Generated, Ground
+from training.experiments.evidence import with_interval
+from training.experiments.frame import bar_text
 from training.judge import Estimate
 from training.judge.tables import Table
-from training.runs import Course, Plan
 
 CLAIM_WORDS = 3  # columns of the claims that hold words
-STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
 _PAGE, _FOLDER = "results.md", "results"
 _HEAD = """\
 # Results
@@ -37,82 +32,16 @@ expansions over all moves. worst move: the most expansions for one move.
 """
 
 
-def describe(
-    experiment: Experiment, plans: Sequence[Plan], evidence: Sequence[Evidence], size: str, public: bool
-) -> dict[str, Any]:
-    """Return what was run and found, as JSON takes it: a plan and its evidence for every part."""
-    return {
-        "id": experiment.id,
-        "title": experiment.title,
-        "paper": experiment.paper,
-        "command": f"rt-gym reproduce {experiment.id} --size {size}" + " --maps DIR" * public,
-        "size": size,
-        "public_maps": public,
-        "seed": experiment.seed,
-        "parts": [_describe_part(*each, size, public) for each in zip(experiment.parts, plans, strict=True)],
-        "claims": [_describe_claim(claim) for claim in experiment.claims(*evidence)],
-        "tables": [table._asdict() for table in experiment.tables(*evidence)],
-        "notes": list(experiment.notes) if public else [STAND_INS],
-        "changes": list(experiment.changes),
-        "versions": plans[0].document()["versions"],
-        "sources": {agent: stamp for plan in plans for agent, stamp in plan.document()["sources"].items()},
-    }
-
-
-def _describe_part(part: Part, plan: Plan, size: str, public: bool) -> dict[str, Any]:
-    low, high = part.optimal
-    problems, courses = part.problems[size], iter(plan.courses)
-    dealt = [(ground, list(islice(courses, ground.count(problems)))) for ground in part.grounds]
-    return {
-        "name": part.name,
-        "maps": [_describe_map(ground, own, public) for ground, own in dealt],
-        "map_per_problem": all(isinstance(ground, Generated) for ground in part.grounds),
-        "problems_per_map": problems,
-        "problems_in_full": part.problems["full"],
-        "optimal": [low, _finite(high)],
-        "rules": _rules(plan),
-        "max_moves": part.max_moves,
-    }
-
-
-def _describe_map(ground: Ground | Generated, courses: Sequence[Course], public: bool) -> dict[str, Any]:
-    grid = courses[0].grid
-    free = round(sum(course.grid.free_cells for course in courses) / len(courses))
-    size = {"width": grid.width, "height": grid.height, "free_cells": free}
-    ours = isinstance(ground, Generated)
-    return {"map": ground.name if public or ours else grid.name, **size, "scaled": ground.scaled and public}
-
-
-def _rules(plan: Plan) -> str:
-    course = plan.courses[0]
-    known = "known map" if course.vision is None else f"vision {course.vision}"
-    trials = {"1": "", "converge": ", until nothing more is learned"}.get(str(plan.trials), f", {plan.trials} trials")
-    return f"{known}, {course.grid.connectivity} neighbours, {course.grid.cost} costs{trials}"
-
-
-def _describe_claim(claim: Claim) -> dict[str, Any]:
-    bar = {"low": _finite(claim.low), "high": _finite(claim.high)}
-    ours = None if claim.ours is None else [_finite(value) for value in claim.ours]
-    return {"claim": claim.text, "paper": claim.paper, **bar, "ours": ours, "verdict": claim.verdict}
-
-
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None
-
-
-def _claim(found: dict[str, Any]) -> Claim:
-    """Return the claim that a document describes."""
-    ours = found["ours"] and Estimate(*(nan if value is None else value for value in found["ours"]))
-    low, high = (end if found[name] is None else found[name] for name, end in (("low", -inf), ("high", inf)))
-    return Claim(found["claim"], found["paper"], ours, low, high)
-
-
 def claims_table(document: dict[str, Any]) -> Table:
     """Return the claims of a document with their verdicts."""
     columns = ["claim", "paper", "bar", "ours", "95 % interval", "verdict"]
-    claims = [_claim(found) for found in document["claims"]]
-    rows = [[claim.text, claim.paper, claim.bar, *with_interval(claim.ours), claim.verdict] for claim in claims]
-    return Table("Claims", columns, rows)
+    return Table("Claims", columns, [_claim_row(found) for found in document["claims"]])
+
+
+def _claim_row(found: dict[str, Any]) -> list[str]:
+    ours = found["ours"] and Estimate(*(nan if value is None else value for value in found["ours"]))
+    low, high = (end if found[name] is None else found[name] for name, end in (("low", -inf), ("high", inf)))
+    return [found["claim"], found["paper"], bar_text(low, high), *with_interval(ours), found["verdict"]]
 
 
 def tables(document: dict[str, Any]) -> list[Table]:

@@ -11,7 +11,7 @@ Example:
 
 from training.runs.changes import changes_for, choose_changes, read_changes
 from training.runs.contenders import Allowance, Contender, choose_baseline, enlist, enlist_all, portfolio
-from training.runs.courses import Course, Draw, Task, find_courses, find_parts
+from training.runs.courses import Course, Draw, Task, find_courses
 from training.runs.execution import run_plan
 from training.runs.plan import Plan
 from training.runs.rows import Entry, Place, Result, Row, Timing, read_rows
@@ -37,7 +37,6 @@ __all__ = [
     "enlist",
     "enlist_all",
     "find_courses",
-    "find_parts",
     "portfolio",
     "read_changes",
     "read_rows",

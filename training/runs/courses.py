@@ -6,7 +6,7 @@ split (``rt_gym.splits``) stands for its maps and the problems that it fixes.
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -170,22 +170,6 @@ def find_courses(sources: Iterable[str], draw: Draw) -> Iterator[Course]:
             courses = iter([draw.course(shown(stem if stems[stem] == 1 else Path(place).as_posix()), place)])
         for course in courses:
             yield from draw.scripted(course)
-
-
-def find_parts(given: Mapping[str, Sequence[str] | None], draw: Draw) -> dict[str, tuple[Course, ...]]:
-    """Return the courses of every part of a training, such as train and test; None is the split mixed of that name.
-
-    Raises:
-        InputError: for maps that stand in two parts: a policy must be judged on maps that it has not seen.
-    """
-    owner = dict[str, str]()
-    parts = {part: tuple(find_courses(maps or [f"mixed-{part}"], draw)) for part, maps in given.items()}
-    for part, courses in parts.items():
-        for course in courses:
-            other = owner.setdefault(course.digest, part)
-            if other != part:
-                raise InputError(f"map {course.name} is given for {other} and for {part}; they must not share maps")
-    return parts
 
 
 def _split_courses(name: str, draw: Draw) -> Iterator[Course]:

@@ -1,0 +1,181 @@
+"""Runs an experiment: draw problems, train what takes part, run, judge every claim, and describe it as one document."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import chain, islice
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from rt_gym.files import make_folder
+from training.experiments.evidence import Evidence
+from training.experiments.frame import Experiment, Finding, Part, check_size
+from training.experiments.grounds import Generated, Ground
+from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
+from training.learn.setup import TrainingSetup
+from training.runs import Course, Plan, Row, Timing, Workers, run_plan, write_tables
+
+STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
+OUT = Path("rt-gym-reproduce")
+
+# Called with what is being done and how much of it there is; what it yields is called with how much has become done.
+Progress = Callable[[str, float], AbstractContextManager[Callable[..., Any]]]
+
+
+@contextmanager
+def silent(text: str, total: float) -> Iterator[Callable[..., Any]]:
+    """Show no progress."""
+    yield lambda amount=1, text=None: None
+
+
+def conduct(
+    experiment: Experiment,
+    size: str = "smoke",
+    maps: Path | None = None,
+    out: Path = OUT,
+    workers: Workers | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Run one experiment, write its tables, and return what it found, as JSON takes it.
+
+    Args:
+        experiment: which one.
+        size: how many problems, ``"smoke"``, ``"record"`` or ``"full"``.
+        maps: the folder of the public maps; without one, generated maps stand in for them.
+        out: the folder for tables and jobs; what is there already is not run again.
+        workers: what runs the jobs; all cores of this machine by default.
+        progress: shows how far each stage has come.
+    """
+    check_size(size)
+    workers = workers or Workers()
+    drawn = [_draw(experiment, part, size, maps, progress) for part in experiment.parts]
+    home = out / experiment.id / size
+    make_folder(home)
+    taught = [_teach(experiment, part, size, maps, home, workers, progress) for part in experiment.parts]
+    plans = [
+        part.plan(courses, experiment.seed, tuple(one.contender for one in own))
+        for part, courses, own in zip(experiment.parts, drawn, taught, strict=True)
+    ]
+    found = [_run(experiment, plan, out, workers, progress) for plan in plans]
+    evidence = [_evidence(*each) for each in zip(found, taught, plans, strict=True)]
+    document = describe(experiment, plans, evidence, size, maps is not None)
+    settings = {"parts": [plan.document() for plan in plans], "found": document}
+    write_tables(home, settings, *([entry for each in column for entry in each] for column in zip(*found, strict=True)))
+    return document
+
+
+def _draw(experiment: Experiment, part: Part, size: str, maps: Path | None, progress: Progress) -> tuple[Course, ...]:
+    total = sum(ground.count(part.problems[size]) for ground in part.grounds)
+    with progress(f"{experiment.id}: drawing problems", total) as advance:
+        courses = []
+        for course in part.courses(size, maps, experiment.seed):
+            courses.append(course)
+            advance()
+    return tuple(courses)
+
+
+def _teach(
+    experiment: Experiment,
+    part: Part,
+    size: str,
+    maps: Path | None,
+    home: Path,
+    workers: Workers,
+    progress: Progress,
+) -> list[Trained]:
+    """Train the policies that take part, and cross-validate what is to be validated."""
+    if not part.taught:
+        return []
+    train, validation = part.school(size, maps, experiment.seed)
+    folder = policies_folder(home / "policies", train, validation)
+    found = {}
+    with progress(f"{experiment.id}: teaching", len(part.taught)) as advance:
+        policies = train_all(part.lessons, TrainingSetup(train, validation, workers, folder))
+        for one in chain(policies, cross_validate_all(part.exams, train, folder, workers)):
+            found[one.name] = one
+            advance()
+    return [found[name] for name in part.taught]
+
+
+def _run(
+    experiment: Experiment, plan: Plan, out: Path, workers: Workers, progress: Progress
+) -> tuple[list[Row], list[Timing]]:
+    """Run what is not on disk yet, be it from another experiment."""
+    with progress(f"{experiment.id}: running", plan.runs) as advance:
+        return run_plan(plan, out, workers, advance)
+
+
+def _evidence(found: tuple[list[Row], list[Timing]], taught: list[Trained], plan: Plan) -> Evidence:
+    marks = {one.name: one.quality for one in taught if one.quality is not None}
+    return Evidence(*found, marks, {course.name: course.grid for course in plan.courses})
+
+
+def describe(
+    experiment: Experiment, plans: Sequence[Plan], evidence: Sequence[Evidence], size: str, public: bool
+) -> dict[str, Any]:
+    """Return what was run and found, as JSON takes it: a plan and its evidence for every part."""
+    return {
+        "id": experiment.id,
+        "title": experiment.title,
+        "paper": experiment.paper,
+        "command": f"rt-gym reproduce {experiment.id} --size {size}" + " --maps DIR" * public,
+        "size": size,
+        "public_maps": public,
+        "seed": experiment.seed,
+        "parts": [_describe_part(*each, size, public) for each in zip(experiment.parts, plans, strict=True)],
+        "claims": [_describe_finding(claim.judge(evidence)) for claim in experiment.claims],
+        "tables": [table._asdict() for table in experiment.tables(*evidence)],
+        "notes": list(experiment.notes) if public else [STAND_INS],
+        "changes": list(experiment.changes),
+        "versions": plans[0].document()["versions"],
+        "sources": {agent: stamp for plan in plans for agent, stamp in plan.document()["sources"].items()},
+    }
+
+
+def _describe_part(part: Part, plan: Plan, size: str, public: bool) -> dict[str, Any]:
+    low, high = part.optimal
+    problems, courses = part.problems[size], iter(plan.courses)
+    dealt = [(ground, list(islice(courses, ground.count(problems)))) for ground in part.grounds]
+    return {
+        "name": part.name,
+        "maps": [_describe_map(ground, own, public) for ground, own in dealt],
+        "map_per_problem": all(isinstance(ground, Generated) for ground in part.grounds),
+        "problems_per_map": problems,
+        "problems_in_full": part.problems["full"],
+        "optimal": [low, _finite(high)],
+        "rules": _rules(plan),
+        "max_moves": part.max_moves,
+    }
+
+
+def _describe_map(ground: Ground | Generated, courses: Sequence[Course], public: bool) -> dict[str, Any]:
+    grid = courses[0].grid
+    free = round(sum(course.grid.free_cells for course in courses) / len(courses))
+    size = {"width": grid.width, "height": grid.height, "free_cells": free}
+    ours = isinstance(ground, Generated)
+    return {"map": ground.name if public or ours else grid.name, **size, "scaled": ground.scaled and public}
+
+
+def _rules(plan: Plan) -> str:
+    course = plan.courses[0]
+    known = "known map" if course.vision is None else f"vision {course.vision}"
+    trials = {"1": "", "converge": ", until nothing more is learned"}.get(str(plan.trials), f", {plan.trials} trials")
+    return f"{known}, {course.grid.connectivity} neighbours, {course.grid.cost} costs{trials}"
+
+
+def _describe_finding(finding: Finding) -> dict[str, Any]:
+    claim, ours = finding.claim, finding.ours
+    return {
+        "claim": claim.text,
+        "paper": claim.paper,
+        "low": _finite(claim.low),
+        "high": _finite(claim.high),
+        "headline": claim.headline,
+        "direction": claim.direction and [_finite(end) for end in claim.direction],
+        "ours": None if ours is None else [_finite(value) for value in ours],
+        "verdict": finding.verdict,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None

@@ -1,0 +1,262 @@
+"""The numbers that claims are about, as data: columns of runs, and what is estimated from them.
+
+A ``Column`` has one number per problem, infinite where the run failed; columns can be added, subtracted, multiplied and
+divided. A ``Quantity`` makes one number of them, with its 95 % interval. The arithmetic of all claims is here.
+"""
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from training.experiments.evidence import Evidence, bootstrap, exactly, mean, ratio, trend
+from training.experiments.trained import CrossValidation
+from training.judge import Estimate
+from training.judge.stats import Floats
+from training.runs import Entry
+
+Parts = Sequence[Evidence]
+
+
+class Competitor(Protocol):
+    """Whatever takes part in runs: an ``Entrant``, or a policy that the experiment trains."""
+
+    @property
+    def entry(self) -> Entry:
+        """What its rows begin with."""
+
+
+class Numbers(ABC):
+    """One number per problem."""
+
+    @abstractmethod
+    def values(self, parts: Parts) -> Floats:
+        """Return the numbers, infinite or nan where a run failed."""
+
+    def __add__(self, other: "Numbers | float") -> "Numbers":
+        return Combined(operator.add, self, other)
+
+    def __sub__(self, other: "Numbers | float") -> "Numbers":
+        return Combined(operator.sub, self, other)
+
+    def __mul__(self, other: "Numbers | float") -> "Numbers":
+        return Combined(operator.mul, self, other)
+
+    def __truediv__(self, other: "Numbers | float") -> "Numbers":
+        return Combined(operator.truediv, self, other)
+
+
+@dataclass(frozen=True)
+class Column(Numbers):
+    """A number of every run of a competitor.
+
+    Attributes:
+        competitor: whose runs.
+        name: what of a ``Row``, its ``Result``, its ``Place`` or its ``Timing``.
+        part: of which part of the experiment.
+    """
+
+    competitor: Competitor
+    name: str
+    part: int = 0
+
+    def values(self, parts: Parts) -> Floats:
+        """Return this number of every run."""
+        return parts[self.part].numbers(self.competitor, self.name)
+
+
+@dataclass(frozen=True)
+class CrossValidated(Numbers):
+    """A count of a cross-validation in every problem that was logged.
+
+    Attributes:
+        validation: which one.
+        counted: ``"states"``, or ``"hits"``: those whose label was predicted.
+        part: of which part of the experiment.
+    """
+
+    validation: CrossValidation
+    counted: str
+    part: int = 0
+
+    def values(self, parts: Parts) -> Floats:
+        """Return this count of every problem."""
+        counts: Floats = getattr(parts[self.part].marks[self.validation.name], self.counted)
+        return counts
+
+
+@dataclass(frozen=True)
+class Combined(Numbers):
+    """Two columns, or a column and a number, combined problem by problem."""
+
+    combine: Callable[[Any, Any], Any]
+    left: Numbers
+    right: Numbers | float
+
+    def values(self, parts: Parts) -> Floats:
+        """Return both combined."""
+        right = self.right.values(parts) if isinstance(self.right, Numbers) else self.right
+        with np.errstate(invalid="ignore", divide="ignore"):  # of failed runs, which leave no estimate
+            combined: Floats = self.combine(self.left.values(parts), right)
+            return combined
+
+
+@dataclass(frozen=True)
+class Derived(Numbers):
+    """A function of columns, problem by problem; infinite where one of them is."""
+
+    function: Callable[..., Floats]
+    columns: tuple[Numbers, ...]
+
+    def values(self, parts: Parts) -> Floats:
+        """Return the function of every problem's numbers."""
+        found = [column.values(parts) for column in self.columns]
+        return np.where(np.isfinite(found).all(axis=0), self.function(*found), np.inf)
+
+
+class Quantity(ABC):
+    """One number with its interval."""
+
+    @abstractmethod
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return it, None where a run failed, which leaves no mean."""
+
+
+@dataclass(frozen=True)
+class Mean(Quantity):
+    """The mean of a column."""
+
+    of: Numbers
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the mean."""
+        return mean(self.of.values(parts))
+
+
+@dataclass(frozen=True)
+class Ratio(Quantity):
+    """The mean of one column over the mean of another."""
+
+    above: Numbers
+    below: Numbers
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the ratio."""
+        return ratio(self.above.values(parts), self.below.values(parts))
+
+
+@dataclass(frozen=True)
+class Trend(Quantity):
+    """Spearman's rank correlation of the columns' means with their order; -1 if they only fall."""
+
+    of: tuple[Numbers, ...]
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the correlation."""
+        return trend(column.values(parts) for column in self.of)
+
+
+@dataclass(frozen=True)
+class FunctionOfMeans(Quantity):
+    """A function of the means of columns: it takes an array of resampled means for each, and returns one of values."""
+
+    function: Callable[..., Floats]
+    of: tuple[Numbers, ...]
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the function's value."""
+        return bootstrap(self.function, *(column.values(parts) for column in self.of))
+
+
+@dataclass(frozen=True)
+class Largest(Quantity):
+    """The largest number of all columns, which is counted and not estimated."""
+
+    of: tuple[Numbers, ...]
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the largest number."""
+        return exactly(max(float(column.values(parts).max()) for column in self.of))
+
+
+@dataclass(frozen=True)
+class Counted(Quantity):
+    """A number that is counted in the evidence of all parts, and not estimated; an infinite one stands for failure."""
+
+    count: Callable[..., float]
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the count."""
+        return exactly(self.count(*parts))
+
+
+@dataclass(frozen=True)
+class CurveRatio(Quantity):
+    """The expansions that fixed depths need for the same suboptimality, over a competitor's own.
+
+    Attributes:
+        competitor: whose.
+        meter: how expansions per move are averaged, ``"mean"`` or ``"pooled"``.
+        part: in which part of the experiment.
+    """
+
+    competitor: Competitor
+    meter: str = "mean"
+    part: int = 0
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the ratio."""
+        score = parts[self.part].score(self.competitor)
+        return score.ratio_mean if self.meter == "mean" else score.ratio_pooled
+
+
+@dataclass(frozen=True)
+class Advantage(Quantity):
+    """A competitor's ratio to the curve of fixed depths over that of the best of its rivals, resampled together."""
+
+    competitor: Competitor
+    rivals: tuple[Competitor, ...]
+    meter: str = "mean"
+    part: int = 0
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the quotient of both ratios; rivals without a ratio are left out."""
+        evidence = parts[self.part]
+        own = evidence.curve_ratios(self.competitor, self.meter)
+        others = [evidence.curve_ratios(rival, self.meter) for rival in self.rivals]
+        known = [found for found in others if found is not None]
+        if own is None or not known:
+            return None
+        return evidence.arena.estimate(own / max(known, key=lambda found: float(found[0])))
+
+
+@dataclass(frozen=True)
+class OnFront(Quantity):
+    """How many competitors are on the Pareto front of suboptimality and expansions per move.
+
+    Attributes:
+        competitors: who is asked about.
+        cut_off: settings with a move of more expansions are left out.
+        slack: a rival beats a setting only if it is better in both by this factor.
+        part: in which part of the experiment.
+    """
+
+    competitors: tuple[Competitor, ...]
+    cut_off: int
+    slack: float = 1.0
+    part: int = 0
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the count."""
+        points = parts[self.part].points(self.cut_off)
+        return exactly(sum(self._is_on_front(points, competitor.entry) for competitor in self.competitors))
+
+    def _is_on_front(self, points: Mapping[Entry, tuple[float, float]], entry: Entry) -> bool:
+        if entry not in points:
+            return False
+        mine = work, quality = points[entry]
+        others = [point for other, point in points.items() if other != entry]
+        return not any(w * self.slack <= work and q * self.slack <= quality and (w, q) != mine for w, q in others)
