@@ -43,7 +43,9 @@ Jobs = Annotated[int, RUNNING.option("N", "Processes at a time; -1 for one per c
 Backend = Annotated[str, RUNNING.option("NAME", "loky (this machine) or dask.")]
 Scheduler = Annotated[str | None, RUNNING.option("ADDRESS", "The Dask scheduler, such as tcp://10.0.0.5:8786.")]
 
-Sources = Annotated[list[str] | None, MAPS.option("MAP", "Bundled names, files, folders or splits; can be repeated.")]
+Maps = Annotated[list[str] | None, MAPS.option("MAP", "To learn on: names, files, folders, splits; repeatable.")]
+Validation = Annotated[list[str] | None, MAPS.option("MAP", "The same, to choose on.")]
+Test = Annotated[list[str] | None, MAPS.option("MAP", "The same, to be judged on.")]
 PerMap = Annotated[int, MAPS.option("N", "Problems per map.", min=1, max=10**6)]
 OptimalOfMaps = Annotated[str, MAPS.option(*_RANGE)]
 

@@ -40,8 +40,8 @@ def reproduce(
 ) -> None:
     """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
 
-    Finished jobs are kept in the folder: the same command goes on where it was stopped. Of all experiments those are
-    left out that need a library which is not installed.
+    Finished jobs are kept in the folder: the same command goes on where it was stopped.
+    Of all experiments those are left out that need a library which is not installed.
     """
     from training.experiments import load
     from training.experiments.frame import check_size

@@ -8,16 +8,17 @@ import typer
 
 from training.cli.options import (
     LEARNING,
-    MAPS,
     OUTPUT,
     AsJson,
     Backend,
     Jobs,
+    Maps,
     OptimalOfMaps,
     PerMap,
     Scheduler,
     Seed,
-    Sources,
+    Test,
+    Validation,
     make_workers,
     read_draw,
 )
@@ -51,9 +52,9 @@ Csv = Annotated[bool, OUTPUT.option(None, "Write the samples as a table, too.", 
 
 @app.command()
 def depth(
-    maps: Sources = None,
-    validation: Sources = None,
-    test: Sources = None,
+    maps: Maps = None,
+    validation: Validation = None,
+    test: Test = None,
     problems: PerMap = 16,
     optimal: OptimalOfMaps = "",
     d_max: LargestDepth = 20,
@@ -76,10 +77,10 @@ def depth(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Log, label, learn, cross-validate, and compare with fixed depths, rules and the oracle on unseen maps.
+    """Log, label, learn, choose on other maps, and compare with fixed depths on unseen ones.
 
-    Without maps it learns on the split mixed-train, chooses on mixed-validation and is judged on mixed-test. Finished
-    jobs are kept in the folder: the same command goes on where it was stopped.
+    Without maps: the splits mixed-train, mixed-validation and mixed-test.
+    Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.learn.log import Logging
     from training.learn.select import DepthConfig, train_depth
@@ -139,8 +140,8 @@ States = Annotated[int, LEARNING.option("N", "The most states of a walk.", min=1
 
 @app.command()
 def goal(
-    maps: Sources = None,
-    test: Sources = None,
+    maps: Maps = None,
+    test: Test = None,
     problems: PerMap = 8,
     optimal: OptimalOfMaps = "",
     level: Level = 4,
@@ -158,10 +159,10 @@ def goal(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Log, label by exact distances, learn, cross-validate, and compare the designs it serves on unseen maps.
+    """Log, label by exact distances, learn where to go, and compare its designs on unseen maps.
 
-    Without maps it learns on the split mixed-train and is judged on mixed-test. Finished jobs are kept in the folder:
-    the same command goes on where it was stopped.
+    Without maps: the splits mixed-train and mixed-test.
+    Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.learn.goal import train_goal
     from training.learn.goal_log import GoalConfig
@@ -200,7 +201,7 @@ Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0 or RTThink-v
 Algorithm = Annotated[str, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
-Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, rule; or oracle, tree (not RTThink-v0).")]
+Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule.")]
 RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
 Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
@@ -214,9 +215,9 @@ Tensorboard = Annotated[Path | None, OUTPUT.option("FOLDER", "For the logs of Te
 
 @app.command()
 def rl(
-    maps: Sources = None,
-    validation: Annotated[list[str] | None, MAPS.option("MAP", "The same, to choose on.")] = None,
-    test: Annotated[list[str] | None, MAPS.option("MAP", "The same, to be judged on.")] = None,
+    maps: Maps = None,
+    validation: Validation = None,
+    test: Test = None,
     problems: PerMap = 16,
     optimal: OptimalOfMaps = "",
     env: Env = "RTDeepen-v0",
@@ -242,9 +243,9 @@ def rl(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Train a network on some maps, keep what is best on others, and compare it with its rivals on unseen ones.
+    """Train a network on some maps, keep what is best on others, and compare on unseen ones.
 
-    Without maps it learns on the split mixed-train, chooses on mixed-validation and is judged on mixed-test.
+    Without maps: the splits mixed-train, mixed-validation and mixed-test.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
     """
     from training.learn.rl import RLConfig, train_rl
