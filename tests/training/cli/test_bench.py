@@ -3,16 +3,14 @@
 import json
 from dataclasses import replace
 from functools import partial
-from math import inf
 from pathlib import Path
-from statistics import fmean
 
 import joblib
 import pytest
 from typer.testing import CliRunner
 
 import agents
-from rt_gym import Problem, load_map, sample_problems
+from rt_gym import load_map, sample_problems
 from rt_gym.maps import Scenario, save_map, write_scenarios
 from training.cli import app
 from training.judge import speed as bench
@@ -115,27 +113,7 @@ def test_the_speed_of_every_agent_is_measured(monkeypatch: pytest.MonkeyPatch) -
     assert all(result["expansions_per_second"] > 0 and result["moves_per_second"] > 0 for result in results)
 
 
-def test_a_summary_gives_both_averages() -> None:
-    problems = sample_problems(load_map("rooms-64"), 5, 20, 90)
-    runs = [agents.run("lrta", problem, depth=3) for problem in problems]
-    summary = bench.summarise("lrta", {"depth": 3}, None, runs)
-    assert summary.expansions_mean == fmean(run.expansions / run.moves for run in runs)
-    assert summary.expansions_pooled == sum(run.expansions for run in runs) / sum(run.moves for run in runs)
-    assert summary.suboptimality_mean == fmean(run.suboptimality or 0 for run in runs)
-    assert (summary.problems, summary.failed, summary.worst_move) == (5, 0, max(run.max_expansions for run in runs))
-
-
-def test_failures_are_counted_by_their_kind_and_leave_no_mean() -> None:
-    grid = load_map("open-16")
-    problems = [Problem(grid, (0, 0), (x, 0)) for x in (3, 4, 9)]
-    summary = bench.measure("lrta", problems, 10, max_moves=5, seed=0)
-    assert (summary.failures, summary.failed) == ({"out of moves": 1}, 1)
-    assert (summary.suboptimality_mean, summary.suboptimality_median) == (inf, 1)
-    assert summary.expansions_mean > 0
-
-
-def test_a_label_has_numbers_and_what_is_not_the_default() -> None:
-    assert (
-        bench.label("lss-lrta", {"lookahead": 7, "commit": "one", "tie": "first"}) == "lss-lrta lookahead=7 commit=one"
-    )
-    assert bench.label("weighted-astar", {"weight": 1.5, "tie": "first"}) == "weighted-astar weight=1.5"
+def test_a_measured_agent_is_named_with_the_setting_that_fits_the_budget() -> None:
+    problems = sample_problems(load_map("rooms-64"), 2, 20, 60)
+    measured = bench.throughput("lrta", problems, budget=100, seconds=0.0)
+    assert (measured.agent, measured.label, measured.settings["depth"]) == ("lrta", "lrta depth=5", 5)

@@ -99,7 +99,7 @@ def test_changes_are_played_and_measured_by_cost() -> None:
 
 
 def test_a_budget_in_milliseconds_is_converted_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate, "throughput", lambda name, *_: bench.Throughput(name, {}, 1.0, 1e6))
+    monkeypatch.setattr(calibrate, "throughput", lambda name, *_: bench.Throughput(name, {}, name, 1.0, 1e6))
     result = compare("rooms-64", "-a", "lrta", "-a", "lss-lrta", "--budget-ms", "0.05,0.1", *FEW)
     assert result.exit_code == 0, result.stderr
     assert "0.05 ms per move were calibrated on this processor: lrta 50, lss-lrta 50 expansions." in result.stdout
@@ -107,7 +107,7 @@ def test_a_budget_in_milliseconds_is_converted_and_said(monkeypatch: pytest.Monk
 
 
 def test_units_share_a_tick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate, "throughput", lambda name, *_: bench.Throughput(name, {}, 1.0, 1e6))
+    monkeypatch.setattr(calibrate, "throughput", lambda name, *_: bench.Throughput(name, {}, name, 1.0, 1e6))
     result = compare("rooms-64", "-a", "lss-lrta", "--units", "50", "--tick-ms", "2", *FEW)
     assert result.exit_code == 0, result.stderr
     assert "0.04 ms per move were calibrated on this processor: lss-lrta 40 expansions." in result.stdout
@@ -153,7 +153,7 @@ def test_against_an_earlier_table_the_exit_code_tells_whether_anything_is_worse(
         (["open-16", "--budget-ms", "nan"], "must be from 1e-6"),
         (["open-16", "--budget-ms", "1", "--count", "scans"], "--count scans cannot be had"),
         (["open-16", "--units", "5"], "go together"),
-        (["open-16", "--trials", "often"], "--trials must be whole numbers"),
+        (["open-16", "--trials", "often"], "--trials must be a whole number or converge"),
         (["open-16", "--trials", "0"], "trials must be a whole number of at least 1"),
         (["open-16", "--changes", "missing.csv"], "missing.csv: cannot be read"),
         (["open-16", "-a", "lrta", "--baseline", "tba"], "none is 'tba'"),

@@ -21,7 +21,8 @@ from rt_gym.render import Window
 from training import cli
 from training.cli.player import film, screens
 from training.cli.player.playback import Playback
-from training.cli.player.screens import TerminalScreen, with_256_colours
+from training.cli.player.screens import TerminalScreen
+from training.cli.terminal import with_256_colours
 from training.runs.specs import parse_agent
 
 runner = CliRunner()
