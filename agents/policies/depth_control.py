@@ -26,6 +26,7 @@ from rt_gym.features.decision import (
     write_situation,
 )
 from rt_gym.features.history import CELL, write_history
+from rt_gym.handles import with_parts
 from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import DepthResults, add_layer, begin_layered, learn_and_move, make_depth_results
 from rt_gym.search.lookahead import general_lrta
@@ -143,8 +144,8 @@ def control_of(memory: Any) -> Control:
 
 def with_control(memory: Any, **changes: Any) -> Any:
     """Return the memory of a controller with some of the shared part replaced."""
-    control = control_of(memory)._replace(**changes)
-    return control if isinstance(memory, Control) else memory._replace(control=control)
+    control = with_parts(control_of(memory), **changes)
+    return control if isinstance(memory, Control) else with_parts(memory, control=control)
 
 
 class DepthControl(KernelAgent):
@@ -157,7 +158,7 @@ class DepthControl(KernelAgent):
 
     Attributes:
         features: which features its plan needs, of the class or of an instance.
-        record: set it to ``make_record(...)`` to have the next problem's states labelled.
+        record: where the states of the next problem are labelled, see ``record_states``.
     """
 
     features: int = NO_FEATURES
@@ -167,6 +168,7 @@ class DepthControl(KernelAgent):
         super().__init__(tie)
         self.d_max = whole("d_max", d_max, 1, MAX_DEPTH)
         self.history = whole("history", history, 1, 10_000)
+        self._no_record = make_record(0, self.d_max)
 
     @property
     def bound(self) -> int | None:
@@ -189,6 +191,19 @@ class DepthControl(KernelAgent):
         h = None if self.memory is None else self.control.h
         return h if isinstance(h, np.ndarray) else None
 
+    def record_states(self, record: Record, history: int) -> None:
+        """Have the states of the next problem labelled in a record.
+
+        Args:
+            record: what ``make_record`` returns; its largest depth becomes that of the agent.
+            history: how many steps back the features reach from now on.
+        """
+        d_max = record.action.shape[1] - 1
+        if (d_max, history) != (self.d_max, self.history):
+            self._made_for = None  # the arrays of the memory are of other sizes
+        self.d_max, self.history = whole("d_max", d_max, 1, MAX_DEPTH), whole("history", history, 1, 10_000)
+        self.record = record
+
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
         """Return the largest depth whose bound fits; of scans half are kept for other readings than expansions."""
@@ -204,7 +219,7 @@ class DepthControl(KernelAgent):
             situation=make_situation(self.history),
             inputs=np.zeros(len(SITUATION) + len(LAYERS), np.float32),
             uncharged=make_trip(0),
-            record=make_record(0, self.d_max),
+            record=self._no_record,
             d_max=self.d_max,
             features=self.features,
             state=np.zeros(1, PLANNED),
@@ -212,7 +227,7 @@ class DepthControl(KernelAgent):
 
     def clear_memory(self, view: View, seed: int) -> None:
         """Let the values start at the heuristic and the history with where the agent stands."""
-        record = make_record(0, self.d_max) if self.record is None else self.record
+        record = self._no_record if self.record is None else self.record
         if record.action.shape[1] != self.d_max + 1 or record.distance.size not in (0, view.terrain.mask.size):
             raise InputError(f"the record must be made for d_max {self.d_max} and distances of this map")
         self.memory = with_control(self.memory, record=record)

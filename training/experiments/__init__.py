@@ -12,8 +12,6 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rt_gym.errors import InputError, quoted
-
 if TYPE_CHECKING:
     from training.experiments.frame import Experiment
 
@@ -30,15 +28,15 @@ _TABLE = {
     "sg-pre": "sg.prepared:PRE",
     "sg-knn": "sg.prepared:KNN",
     "dc-f5": "dc.f5:EXPERIMENT",
-    "dc-f5-learned": "dc.f5_learned:EXPERIMENT",
+    "dc-f5-learned": "dc.learned:F5",
     "dc-f6": "dc.f6:EXPERIMENT",
     "dc-f7": "dc.f7:EXPERIMENT",
-    "rl-controllers": "rl.controllers:EXPERIMENT",
-    "rl-ppo": "rl.ppo:EXPERIMENT",
-    "dc-f7-learned": "dc.f7_learned:EXPERIMENT",
+    "rl-controllers": "rl:CONTROLLERS",
+    "rl-ppo": "rl:PPO",
+    "dc-f7-learned": "dc.learned:F7",
     "dc-f8": "dc.f8:EXPERIMENT",
-    "dc-n": "dc.n:EXPERIMENT",
-    "dc-accuracy": "dc.accuracy:EXPERIMENT",
+    "dc-n": "dc.classifier:N",
+    "dc-accuracy": "dc.classifier:ACCURACY",
     "ls-f4": "ls.f4:F4",
     "ls-f4b": "ls.f4:F4B",
     "ls-t1": "ls.tables:T1",
@@ -57,6 +55,8 @@ def load(experiment_id: str) -> "Experiment":
     Raises:
         InputError: if there is none of that name.
     """
+    from rt_gym.errors import InputError, quoted  # here, so that the table of ids can be had at once
+
     name = experiment_id.lower()
     if name not in _TABLE:
         raise InputError(f"unknown experiment {quoted(experiment_id)}, known are {', '.join(_TABLE)}")
