@@ -162,7 +162,7 @@ class Growing(Work):
         time.sleep(0.6 * len(items))
         return list(items)
 
-if __name__ == "growing":
+def main():
     import training.runs.execution as execution
     execution._SECONDS = 0.6
     parts, = run_all([Series(Growing(), None, tuple(range(8)))], workers=Workers(2))
@@ -170,7 +170,7 @@ if __name__ == "growing":
 """
     (tmp_path / "growing.py").write_text(script)
     done = subprocess.run(
-        [sys.executable, "-c", "import growing"],
+        [sys.executable, "-c", "import growing; growing.main()"],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])},
         capture_output=True,
