@@ -13,7 +13,7 @@ from training.experiments.frame import Experiment, Finding, Part, check_size
 from training.experiments.grounds import Generated, Ground
 from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
 from training.learn.setup import TrainingSetup
-from training.runs import Course, Plan, Row, Timing, Workers, run_plan, write_tables
+from training.runs import Course, Plan, Runs, Workers, run_plan, write_tables
 
 STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
 OUT = Path("rt-gym-reproduce")
@@ -60,7 +60,7 @@ def conduct(
     evidence = [_evidence(*each) for each in zip(found, taught, plans, strict=True)]
     document = describe(experiment, plans, evidence, size, maps is not None)
     settings = {"parts": [plan.document() for plan in plans], "found": document}
-    write_tables(home, settings, *([entry for each in column for entry in each] for column in zip(*found, strict=True)))
+    write_tables(home, settings, *found)
     return document
 
 
@@ -97,17 +97,15 @@ def _teach(
     return [found[name] for name in part.taught]
 
 
-def _run(
-    experiment: Experiment, plan: Plan, out: Path, workers: Workers, progress: Progress
-) -> tuple[list[Row], list[Timing]]:
+def _run(experiment: Experiment, plan: Plan, out: Path, workers: Workers, progress: Progress) -> Runs:
     """Run what is not on disk yet, be it from another experiment."""
     with progress(f"{experiment.id}: running", plan.runs) as advance:
         return run_plan(plan, out, workers, advance)
 
 
-def _evidence(found: tuple[list[Row], list[Timing]], taught: list[Trained], plan: Plan) -> Evidence:
+def _evidence(found: Runs, taught: list[Trained], plan: Plan) -> Evidence:
     marks = {one.name: one.quality for one in taught if one.quality is not None}
-    return Evidence(*found, marks, {course.name: course.grid for course in plan.courses})
+    return Evidence(found, marks, {course.name: course.grid for course in plan.courses})
 
 
 def describe(

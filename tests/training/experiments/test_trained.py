@@ -122,7 +122,7 @@ def learned() -> Evidence:
     """Fixed depths and two oracles on a few problems."""
     contenders = enlist_all(["lrta:depth=1,2,4,8", "oracle-lrta:d_max=4,6"], [Allowance.of(None)])
     found = find_courses(["caves-128"], Draw(count=8, low=30, high=60))
-    return Evidence(*run_plan(Plan(tuple(contenders), tuple(found)), workers=HERE))
+    return Evidence(run_plan(Plan(tuple(contenders), tuple(found)), workers=HERE))
 
 
 def test_an_advantage_is_the_quotient_of_two_ratios_and_one_over_oneself(learned: Evidence) -> None:
