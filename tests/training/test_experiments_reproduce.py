@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from rt_gym import InputError, load_map
 from rt_gym.maps import save_map
 from training import experiments
-from training.cli import app, reproduce
+from training.cli import app
 from training.experiments import dc, ids, load, rl
 from training.experiments.dc import f5 as dc_f5
 from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED
@@ -35,7 +35,6 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = replace(experiment, parts=(part,), changes=("one thing",))
     monkeypatch.setattr(dc_f5, "EXPERIMENT", small)
     monkeypatch.setattr(experiments, "_TABLE", {"dc-f5": "dc.f5:EXPERIMENT"})
-    monkeypatch.setattr(reproduce, "_PUBLIC", tmp_path / "nowhere")
     (tmp_path / "maps" / "ours").mkdir(parents=True)
     (tmp_path / "here").mkdir()
     save_map(load_map("rooms-64"), tmp_path / "maps" / "ours" / "rooms.map")

@@ -44,9 +44,11 @@ Decide = Annotated[str, LEARNING.option("NAME", "depth (before the search) or de
 Features = Annotated[str, LEARNING.option("NAME", "paper (four, of the history) or rich (24).")]
 Ties = Annotated[str, LEARNING.option("NAME", "Moves that count as the largest depth's: search, ordered, tolerant.")]
 Price = Annotated[
-    float | None, LEARNING.option("STEPS", "What an expansion costs with --labels cost; else chosen.", min=0.0)
+    float | None, LEARNING.option("STEPS", "What an expansion costs with --labels cost; else chosen.", min=0.0, max=1e6)
 ]
-Threshold = Annotated[float | None, LEARNING.option("SCORE", "From where on --decide deepen acts; else chosen.")]
+Threshold = Annotated[
+    float | None, LEARNING.option("SCORE", "From where on --decide deepen acts; else chosen.", min=-1e6, max=1e6)
+]
 Csv = Annotated[bool, OUTPUT.option(None, "Write the samples as a table, too.", "--csv")]
 
 
@@ -82,12 +84,17 @@ def depth(
     Without maps: the splits mixed-train, mixed-validation and mixed-test.
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
+    from rt_gym import InputError
     from training.learn.log import Logging
     from training.learn.select import DepthConfig, train_depth
     from training.learn.setup import draw_parts
     from training.learn.targets import Recipe
 
     workers = make_workers(jobs, backend, scheduler)
+    if price is not None and labels != "cost":
+        raise InputError("--price goes with --labels cost")
+    if threshold is not None and decide != "deepen":
+        raise InputError("--threshold goes with --decide deepen")
     recipe = Recipe(learner, labels, decide, features, ties, min_leaf=min_leaf, confidence=confidence, seed=seed)
     config = DepthConfig(recipe, Logging(d_max, history, seed=seed), dagger, price, threshold)
     config.recipes()  # refuses a price or threshold that does not fit
@@ -202,7 +209,7 @@ Algorithm = Annotated[str, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo 
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
 Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule.")]
-RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
+RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0, max=1e6)]
 Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
 Slice = Annotated[int, LEARNING.option("N", "States that RTThink-v0 expands at a time.", min=1)]
