@@ -44,11 +44,9 @@ Decide = Annotated[str, LEARNING.option("NAME", "depth (before the search) or de
 Features = Annotated[str, LEARNING.option("NAME", "paper (four, of the history) or rich (24).")]
 Ties = Annotated[str, LEARNING.option("NAME", "Moves that count as the largest depth's: search, ordered, tolerant.")]
 Price = Annotated[
-    float | None, LEARNING.option("STEPS", "What an expansion costs with --labels cost; else chosen.", min=0.0, max=1e6)
+    float | None, LEARNING.option("STEPS", "What an expansion costs with --labels cost; else chosen.", min=0.0)
 ]
-Threshold = Annotated[
-    float | None, LEARNING.option("SCORE", "From where on --decide deepen acts; else chosen.", min=-1e6, max=1e6)
-]
+Threshold = Annotated[float | None, LEARNING.option("SCORE", "From where on --decide deepen acts; else chosen.")]
 Csv = Annotated[bool, OUTPUT.option(None, "Write the samples as a table, too.", "--csv")]
 
 
@@ -209,7 +207,7 @@ Algorithm = Annotated[str, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo 
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
 Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule.")]
-RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0, max=1e6)]
+RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
 Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
 Slice = Annotated[int, LEARNING.option("N", "States that RTThink-v0 expands at a time.", min=1)]
