@@ -57,7 +57,9 @@ Against = Annotated[
 Leaderboard = Annotated[
     bool, JUDGING.option(None, "Rank depth controllers: 0 is the best fixed depth, 1 the oracle.", "--leaderboard")
 ]
-Price = Annotated[float, JUDGING.option("STEPS", "What an expansion costs, for --leaderboard.", min=0.0)]
+Price = Annotated[
+    float | None, JUDGING.option("STEPS", "What an expansion costs on the leaderboard; 0.01.", min=0.0, max=1e6)
+]
 Out = Annotated[Path, RUNNING.option("FOLDER", "Where tables, plots and finished jobs are kept.")]
 
 
@@ -79,7 +81,7 @@ def compare(
     baseline: Baseline = None,
     against: Against = None,
     leaderboard: Leaderboard = False,
-    price: Price = 0.01,
+    price: Price = None,
     out: Out = Path("rt-gym-compare"),
     jobs: Jobs = -1,
     backend: Backend = "loky",
@@ -96,7 +98,7 @@ def compare(
     from training.runs.contenders import parse_trials
 
     workers = make_workers(jobs, backend, scheduler)
-    _check_marks(agent if leaderboard else None)
+    ranked_at = _ranking_price(leaderboard, price, agent)
     former = read_runs(against) if against else None
     low, high = optimal_range(optimal)
     draw = Draw(problems, low, high, seed, vision, choose_changes(changes))
@@ -108,18 +110,26 @@ def compare(
         runs = run_plan(plan, out, workers, advance)
     findings = find(plan, runs, Question(baseline, former, str(against), units, tick_ms or 0.0))
     asked = {"optimal_from": low, "optimal_to": None if high == inf else high, "baseline": baseline}
-    _tell(findings, findings.write(out, asked), as_json, price if leaderboard else None)
+    _tell(findings, findings.write(out, asked), as_json, ranked_at)
     if findings.regressed:
         raise typer.Exit(1)
 
 
-def _check_marks(specs: list[str] | None) -> None:
-    """Refuse a leaderboard without the fixed depths and the oracle, which define 0 and 1."""
-    from training.judge.leaderboard import require_marks
+def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -> float | None:
+    """Return the price of a leaderboard, None if there is to be none.
+
+    Raises:
+        InputError: for a price without a leaderboard, or without the agents that define 0 and 1.
+    """
+    from rt_gym import InputError
+    from training.judge.leaderboard import PRICE, require_marks
     from training.runs.contenders import parse_sweep
 
-    if specs:
+    if price is not None and not wanted:
+        raise InputError("--price goes with --leaderboard")
+    if wanted and specs:
         require_marks(name for text in specs for name, _ in parse_sweep(text))
+    return (PRICE if price is None else price) if wanted else None
 
 
 def _limits(
@@ -157,7 +167,7 @@ def _plan(
     with progress("calibrating", len(limits.times)) as advance:
         contenders = limits.enlist_calibrated(specs, calibration, advance)
     plan = Plan(tuple(contenders), courses, **bounds)
-    if baseline:
+    if baseline is not None:
         choose_baseline(plan.contenders, baseline)
     make_folder(out)
     calibration.keep()

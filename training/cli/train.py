@@ -82,12 +82,17 @@ def depth(
     Without maps: the splits mixed-train, mixed-validation and mixed-test.
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
+    from rt_gym import InputError
     from training.learn.log import Logging
     from training.learn.select import DepthConfig, train_depth
     from training.learn.setup import draw_parts
     from training.learn.targets import Recipe
 
     workers = make_workers(jobs, backend, scheduler)
+    if price is not None and labels != "cost":
+        raise InputError("--price goes with --labels cost")
+    if threshold is not None and decide != "deepen":
+        raise InputError("--threshold goes with --decide deepen")
     recipe = Recipe(learner, labels, decide, features, ties, min_leaf=min_leaf, confidence=confidence, seed=seed)
     config = DepthConfig(recipe, Logging(d_max, history, seed=seed), dagger, price, threshold)
     config.recipes()  # refuses a price or threshold that does not fit

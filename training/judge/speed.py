@@ -1,16 +1,11 @@
-"""Measures agents on this processor, and A* against published optimal lengths.
-
-Agents go to other processes by their id and maps by their path, never as compiled kernels.
-"""
+"""Measures agents on this processor, and A* against published optimal lengths."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
-
-import joblib
 
 import agents
 from agents import Run
@@ -19,6 +14,9 @@ from rt_gym.files import shown
 from rt_gym.maps import Scenario
 from training.runs.contenders import Allowance, enlist, make_agent
 from training.runs.courses import tolerance
+from training.runs.execution import run_all
+from training.runs.jobs import Series, Work
+from training.runs.workers import Workers
 
 _SCEN = ".map.scen"
 
@@ -71,10 +69,26 @@ def scenario_files(folder: Path) -> list[Path]:
     return found
 
 
-def check_all(files: Iterable[Path]) -> Iterator[Check]:
-    """Check scenario files on all cores, yielding each result in the order of the files."""
-    jobs = (joblib.delayed(check)(path) for path in files)
-    yield from joblib.Parallel(n_jobs=-1, return_as="generator")(jobs)
+@dataclass(frozen=True)
+class Checking(Work[str, list[Check]]):
+    """The check of scenario files, which workers must find by their paths."""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """A* alone."""
+        return ("astar",)
+
+    def do(self, grid: Grid | None, items: Sequence[str]) -> list[Check]:
+        """Check some files."""
+        return [check(Path(item)) for item in items]
+
+
+def check_all(
+    files: Iterable[Path], workers: Workers | None = None, advance: Callable[[int], Any] | None = None
+) -> list[Check]:
+    """Check scenario files and return the results in their order; ``advance`` is called with how many are done."""
+    (parts,) = run_all([Series(Checking(), None, tuple(map(str, files)))], None, workers, advance)
+    return [result for part in parts for result in part]
 
 
 def check(path: Path) -> Check:

@@ -18,9 +18,10 @@ from agents.policies.depth_control import HISTORY
 from agents.policies.goals import GoalPolicy
 from rt_gym import Grid, InputError
 from rt_gym.abstraction import abstract
+from rt_gym.abstraction.regions import KINDS
 from rt_gym.abstraction.routes import next_region
 from rt_gym.cost import INF
-from rt_gym.errors import whole
+from rt_gym.errors import quoted, whole
 from rt_gym.jit import kernel
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.space import NONE
@@ -62,6 +63,10 @@ class GoalConfig:
     def __post_init__(self) -> None:
         whole("states", self.states, 1, 10**6)
         whole("rounds", self.rounds, 0, 100)
+        if self.abstraction not in KINDS:
+            raise InputError(f"abstraction must be one of {', '.join(KINDS)}, not {quoted(self.abstraction)}")
+        if not 0.0 < self.confidence < 1.0:
+            raise InputError(f"confidence must be above 0 and below 1, not {quoted(self.confidence)}")
 
 
 @dataclass(frozen=True)

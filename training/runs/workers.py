@@ -64,7 +64,7 @@ class Workers:
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise InputError(f"the backend must be {' or '.join(BACKENDS)}, not {quoted(self.backend)}")
-        if (self.backend == "dask") != (self.scheduler is not None):
+        if (self.backend == "dask") != bool(self.scheduler) or self.scheduler == "":
             raise InputError("the backend dask and the address of a scheduler go together")
         if self.jobs != -1 and self.jobs < 1:
             raise InputError(f"the number of jobs at a time must be at least 1, not {self.jobs}")

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from rt_gym import InputError, load_map
 from rt_gym.maps import save_map
 from training import experiments
-from training.cli import app, reproduce
+from training.cli import app
 from training.experiments import load
 from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Part
 from training.experiments.grounds import Ground
@@ -49,7 +49,6 @@ def table(monkeypatch: pytest.MonkeyPatch, *known: Experiment) -> None:
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only one experiment, on one small map in ``tmp_path / "maps"``, run in an empty folder beside it."""
     table(monkeypatch, small(T1))
-    monkeypatch.setattr(reproduce, "_PUBLIC", tmp_path / "nowhere")
     (tmp_path / "maps" / "ours").mkdir(parents=True)
     (tmp_path / "here").mkdir()
     save_map(load_map("rooms-64"), tmp_path / "maps" / "ours" / "rooms.map")
