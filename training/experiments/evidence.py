@@ -26,18 +26,18 @@ class Evidence:
 
     Args:
         rows: the runs.
-        marks: what was found in every exam, by its name.
+        validations: what was found in every cross-validation, by its name.
         grids: the maps, by their names.
     """
 
     def __init__(
         self,
         rows: Runs,
-        marks: Mapping[str, PredictionQuality] | None = None,
+        validations: Mapping[str, PredictionQuality] | None = None,
         grids: Mapping[str, Grid] | None = None,
     ) -> None:
         self.rows = rows
-        self.marks, self.grids = marks or {}, grids or {}
+        self.validations, self.grids = validations or {}, grids or {}
         self._runs = {batch.entry: batch for batch in rows.batches}
 
     def numbers(self, competitor: Any, name: str) -> Floats:

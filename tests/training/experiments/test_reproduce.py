@@ -144,7 +144,7 @@ class TestWithoutTheExtraRL:
     @pytest.fixture(autouse=True)
     def missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A second experiment, before the other one, that needs a library which is not there."""
-        part = replace(small_part(PPO.parts[0]), taught_on=(ROOMS,), chosen_on=(ROOMS,))
+        part = replace(small_part(PPO.parts[0]), train_on=(ROOMS,), choose_on=(ROOMS,))
         table(monkeypatch, replace(PPO, parts=(part,)), small(T1))
         monkeypatch.setitem(sys.modules, "stable_baselines3", None)
 
