@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # id -> module and name, imported on demand
 _TABLE = {
     "tb-t1": "tb.t1:EXPERIMENT",
-    "tb-f3": "tb.f3:EXPERIMENT",
-    "tb-f4": "tb.f4:EXPERIMENT",
+    "tb-f3": "tb.figures:F3",
+    "tb-f4": "tb.figures:F4",
     "tb-e1": "tb.options:E1",
     "tb-e2": "tb.options:E2",
     "dl-t1": "dl.t1:EXPERIMENT",
@@ -29,18 +29,18 @@ _TABLE = {
     "sg-knn": "sg.prepared:KNN",
     "dc-f5": "dc.f5:EXPERIMENT",
     "dc-f5-learned": "dc.learned:F5",
-    "dc-f6": "dc.f6:EXPERIMENT",
+    "dc-f6": "dc.databases:F6",
     "dc-f7": "dc.f7:EXPERIMENT",
     "rl-controllers": "rl:CONTROLLERS",
     "rl-ppo": "rl:PPO",
     "dc-f7-learned": "dc.learned:F7",
-    "dc-f8": "dc.f8:EXPERIMENT",
+    "dc-f8": "dc.databases:F8",
     "dc-n": "dc.classifier:N",
     "dc-accuracy": "dc.classifier:ACCURACY",
-    "ls-f4": "ls.f4:F4",
-    "ls-f4b": "ls.f4:F4B",
-    "ls-t1": "ls.tables:T1",
-    "ls-v6": "ls.tables:V6",
+    "ls-f4": "ls.figures:F4",
+    "ls-f4b": "ls.figures:F4B",
+    "ls-t1": "ls.figures:T1",
+    "ls-v6": "ls.figures:V6",
 }
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from rt_gym.files import make_folder
 from training.experiments.evidence import Evidence
-from training.experiments.frame import Experiment, Finding, Part, check_size
-from training.experiments.grounds import Generated, Ground
+from training.experiments.frame import Experiment, Finding, Generated, Ground, Part, check_size
 from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
 from training.learn.setup import TrainingSetup
 from training.runs import Course, Plan, Runs, Workers, run_plan, write_tables

@@ -17,8 +17,7 @@ from math import inf
 
 from training.experiments import dc
 from training.experiments.evidence import Evidence, ratio_table, score_table
-from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, sweep
-from training.experiments.grounds import Ground
+from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, entrant, sweep
 from training.experiments.quantities import Advantage, CurveRatio
 from training.experiments.trained import EvolutionTraining, RLTraining
 from training.judge.leaderboard import PRICE, leaderboard_table, score

@@ -11,8 +11,7 @@ from rt_gym import InputError
 from training import experiments
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
-from training.experiments.frame import FAILS, HOLDS, UNDECIDED, Experiment, Part
-from training.experiments.grounds import Generated, Ground
+from training.experiments.frame import FAILS, HOLDS, UNDECIDED, Experiment, Generated, Ground, Part
 from training.report.results_page import claims_table, remarks
 from training.runs import Workers
 

@@ -15,6 +15,8 @@ from training.experiments.frame import (
     UNDECIDED,
     Claim,
     Finding,
+    Generated,
+    Ground,
     Part,
     bar_text,
     check_size,
@@ -22,7 +24,6 @@ from training.experiments.frame import (
     sweep,
     verdict,
 )
-from training.experiments.grounds import Generated, Ground
 from training.experiments.quantities import Quantity
 from training.judge import Estimate
 from training.runs import Allowance, Workers, enlist_all, run_plan

@@ -15,8 +15,7 @@ from rt_gym.maps import save_map
 from training import experiments
 from training.cli import app
 from training.experiments import load
-from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Part
-from training.experiments.grounds import Ground
+from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Ground, Part
 from training.report.results_page import claims_table, render
 from training.runs import read_runs
 

@@ -11,8 +11,7 @@ import agents
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
 from training.experiments.evidence import Evidence, ratio
-from training.experiments.frame import Experiment, Part, entrant
-from training.experiments.grounds import Ground
+from training.experiments.frame import Experiment, Ground, Part, entrant
 from training.experiments.quantities import Advantage, CurveRatio
 from training.experiments.trained import (
     CrossValidation,

@@ -8,8 +8,7 @@ import pytest
 
 from training.experiments import load
 from training.experiments.conduct import conduct
-from training.experiments.frame import Experiment, Part
-from training.experiments.grounds import Ground
+from training.experiments.frame import Experiment, Ground, Part
 from training.experiments.trained import EvolutionTraining, RLTraining
 from training.learn.evolve import EvolutionConfig
 from training.learn.rl import RLConfig

@@ -5,8 +5,7 @@ Heuristic Search", ICAPS 2007.
 """
 
 from training.experiments import tb, trained
-from training.experiments.frame import Entrant, entrant, sweep
-from training.experiments.grounds import Ground
+from training.experiments.frame import Entrant, Ground, entrant, sweep
 
 PAPER = (
     "Bulitko, Björnsson, Luštrek, Schaeffer, Sigmundarson, Dynamic Control in Path-Planning with Real-Time Heuristic"

@@ -17,8 +17,7 @@ from typing import Any
 
 from training.experiments import dc
 from training.experiments.evidence import Evidence, ratio, with_interval
-from training.experiments.frame import Claim, Experiment, Part
-from training.experiments.grounds import Ground
+from training.experiments.frame import Claim, Experiment, Ground, Part
 from training.experiments.quantities import Advantage, CrossValidated, FunctionOfMeans, Ratio
 from training.experiments.trained import CrossValidation
 from training.judge.stats import Floats

@@ -17,8 +17,7 @@ import numpy as np
 
 from training.experiments import dc, tb
 from training.experiments.evidence import Evidence, ratio_table, score_table
-from training.experiments.frame import Claim, Experiment, Part, sweep
-from training.experiments.grounds import Ground
+from training.experiments.frame import Claim, Experiment, Ground, Part, sweep
 from training.experiments.quantities import Advantage, Column, Competitor, CurveRatio, FunctionOfMeans
 from training.experiments.trained import TreeTraining
 from training.judge.stats import Floats
