@@ -70,10 +70,6 @@ class Order(ABC):
         settings = {name: value for name, value in vars(self).items() if name != "grid"}
         return Series(Parts(type(self), settings), self.grid, tuple(self.work()))
 
-    def jobs(self) -> Sequence[int]:
-        """Return what progress is counted in."""
-        return self.work()
-
 
 @dataclass(frozen=True)
 class Parts(Work[int, Arrays]):

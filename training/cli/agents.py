@@ -79,8 +79,8 @@ def _write_docs(folder: Path, measured: list[str], workers: "Workers") -> None:
     make_folder(folder)
     plan = common_plan(measured)
     with progress("measuring", plan.runs) as advance:
-        rows, timings = run_plan(plan, workers=workers, advance=advance)
-    typer.echo(str(write_agents_page(folder, [describe(name) for name in ids()], rows, timings)))
+        runs = run_plan(plan, workers=workers, advance=advance)
+    typer.echo(str(write_agents_page(folder, [describe(name) for name in ids()], runs)))
 
 
 def _docs(kind: type) -> list[str]:

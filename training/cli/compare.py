@@ -39,6 +39,7 @@ Maps = Annotated[
 ]
 Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.", max=10**6)]
 Trials = Annotated[str, PROBLEMS.option("N|converge", "How often each problem is solved.")]
+Repeats = Annotated[int, PROBLEMS.option("N", "Runs of each problem, with other random ties.", min=1, max=10**4)]
 MaxMoves = Annotated[int, PROBLEMS.option("N", "The move cap of every trial; to meet it is to fail.", min=1, max=10**8)]
 Agents = Annotated[list[str] | None, AGENTS.option("ID[:NAME=VALUES]", _AGENT, "--agent", "-a")]
 Budgets = Annotated[str, AGENTS.option("N,...", f"Limits per move; {_BUDGETS} without --agent.")]
@@ -67,6 +68,7 @@ def compare(
     vision: Vision = None,
     changes: Changes = None,
     trials: Trials = "1",
+    repeats: Repeats = 1,
     max_moves: MaxMoves = 1_000_000,
     agent: Agents = None,
     budget: Budgets = "",
@@ -90,20 +92,21 @@ def compare(
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.judge import Question, find
-    from training.runs import Draw, choose_changes, portfolio, read_rows, run_plan
-    from training.runs.specs import parse_trials
+    from training.runs import Draw, choose_changes, portfolio, read_runs, run_plan
+    from training.runs.contenders import parse_trials
 
     workers = make_workers(jobs, backend, scheduler)
     ranked_at = _ranking_price(leaderboard, price, agent)
-    former = read_rows(against) if against else None
+    former = read_runs(against) if against else None
     low, high = optimal_range(optimal)
     draw = Draw(problems, low, high, seed, vision, choose_changes(changes))
     limits = _limits(budget, count, budget_ms, units, tick_ms, bool(agent))
     bounds = {"trials": parse_trials("--trials", trials), "max_moves": max_moves, "seed": seed}
+    bounds["repeats"] = repeats
     plan = _plan(maps, draw, agent or portfolio(), limits, bounds, out, baseline)
     with resumable("running", plan.runs, "runs", out) as advance:
-        rows, timings = run_plan(plan, out, workers, advance)
-    findings = find(plan, rows, timings, Question(baseline, former, str(against), units, tick_ms or 0.0))
+        runs = run_plan(plan, out, workers, advance)
+    findings = find(plan, runs, Question(baseline, former, str(against), units, tick_ms or 0.0))
     asked = {"optimal_from": low, "optimal_to": None if high == inf else high, "baseline": baseline}
     _tell(findings, findings.write(out, asked), as_json, ranked_at)
     if findings.regressed:
@@ -118,7 +121,7 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
     """
     from rt_gym import InputError
     from training.judge.leaderboard import PRICE, require_marks
-    from training.runs.specs import parse_sweep
+    from training.runs.contenders import parse_sweep
 
     if price is not None and not wanted:
         raise InputError("--price goes with --leaderboard")
@@ -135,7 +138,7 @@ def _limits(
     """Return the limits per move; without any, those of the portfolio if no agents were chosen."""
     from rt_gym import InputError
     from training.judge import Limits
-    from training.runs.specs import parse_numbers
+    from training.runs.contenders import parse_numbers
 
     if (units is None) != (tick_ms is None):
         raise InputError("--units and --tick-ms go together")
@@ -175,7 +178,7 @@ def _tell(findings: "Findings", files: list[Path], as_json: bool, price: float |
     from training.judge.leaderboard import leaderboard_table, score
 
     names = [str(path) for path in files]
-    standings = [] if price is None else score(findings.rows, price, findings.plan.seed)
+    standings = [] if price is None else score(findings.runs, price, findings.plan.seed)
     if as_json:
         ranked = {"leaderboard": [standing.document() for standing in standings]} if standings else {}
         print_json(findings.document() | ranked | {"files": names})

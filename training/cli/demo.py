@@ -69,7 +69,7 @@ def _compare(plans: "dict[str, Plan]", workers: "Workers") -> "dict[str, Finding
     with progress("", sum(plan.runs for plan in plans.values())) as advance:
         for name, plan in plans.items():
             advance(0, name)
-            findings[name] = find(plan, *run_plan(plan, workers=workers, advance=advance))
+            findings[name] = find(plan, run_plan(plan, workers=workers, advance=advance))
     return findings
 
 
@@ -110,7 +110,7 @@ def _picture(problem: "Problem", seed: int, path: Path) -> Path:
 def _document(name: str, findings: "Findings") -> dict[str, Any]:
     from training.judge.tables import slow_moves
 
-    slow = slow_moves(findings.rows, findings.timings)
+    slow = slow_moves(findings.runs)
     pairs = zip(findings.plan.contenders, findings.scores, strict=True)
     settings = [_setting(contender, score) | {"move_seconds_p99": slow[score.entry]} for contender, score in pairs]
     low, high = _MAPS[name]

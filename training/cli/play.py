@@ -64,7 +64,7 @@ class _Task:
 
     def _given(self) -> "Problem":
         from rt_gym import InputError, Problem, load_map
-        from training.runs.specs import parse_position
+        from training.runs.contenders import parse_position
 
         if self.start is None or self.goal is None:
             raise InputError("--start and --goal go together")
@@ -97,7 +97,7 @@ def play(
     from rt_gym import InputError
     from training.cli.player.screens import Look
     from training.runs import Allowance, enlist
-    from training.runs.specs import parse_agent
+    from training.runs.contenders import parse_agent
 
     if step and as_json:
         raise InputError("--step tells a story and --json prints one document: only one of them can be had")

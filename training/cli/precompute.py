@@ -120,7 +120,7 @@ def _file(out: Path | None, grid: "Grid", kind: str) -> Path:
 def _goals(given: list[str] | None) -> "tuple[Position, ...]":
     """Return the goals that were asked for."""
     from rt_gym import load_scenarios
-    from training.runs.specs import parse_position
+    from training.runs.contenders import parse_position
 
     goals: list[Position] = []
     for text in given or ():
@@ -136,7 +136,7 @@ def _prepare(order: "Order", path: Path, workers: "Workers", yes: bool, as_json:
 
     if not yes:
         _ask(*order.estimate())
-    began, count = time.perf_counter(), len(order.jobs())
+    began, count = time.perf_counter(), len(order.work())
     with resumable("preparing", count, "goals or records", path.parent) as advance:
         precompute(order, path, workers, advance)
     _tell(path, time.perf_counter() - began, as_json)

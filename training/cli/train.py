@@ -256,7 +256,7 @@ def rl(
     from training.learn.rl import RLConfig, train_rl
     from training.learn.rl.model import check_installed
     from training.learn.setup import draw_parts
-    from training.runs.specs import parse_numbers
+    from training.runs.contenders import parse_numbers
 
     workers = make_workers(jobs, backend, scheduler)
     config = RLConfig(

@@ -135,9 +135,9 @@ class Part:
         vision: see ``rt_gym.Problem``.
         rules: options of ``rt_gym.Grid``: connectivity, cost and corner.
         trials: how many times each problem is solved, or ``"converge"``; the numbers of a run are its totals.
-        lessons: policies that are trained first and then take part, on the maps ``taught_on`` with prices chosen on
-            those ``chosen_on``; problems there are drawn with seeds of their own.
-        exams: logs of the maps ``taught_on`` that are cross-validated; their policies take part as well.
+        trainings: policies that are trained first and then take part, on the maps ``train_on`` with prices chosen on
+            those ``choose_on``; problems there are drawn with seeds of their own.
+        validations: logs of the maps ``train_on`` that are cross-validated; their policies take part as well.
         max_moves: the move cap of every trial; to meet it is to fail.
     """
 
@@ -150,15 +150,15 @@ class Part:
     rules: Mapping[str, Any] = field(default_factory=dict)
     trials: int | str = 1
     max_moves: int = 10_000_000
-    lessons: tuple[TreeTraining | EvolutionTraining | RLTraining, ...] = ()
-    exams: tuple[CrossValidation, ...] = ()
-    taught_on: tuple[Ground, ...] = ()
-    chosen_on: tuple[Ground, ...] = ()
+    trainings: tuple[TreeTraining | EvolutionTraining | RLTraining, ...] = ()
+    validations: tuple[CrossValidation, ...] = ()
+    train_on: tuple[Ground, ...] = ()
+    choose_on: tuple[Ground, ...] = ()
 
     @property
-    def taught(self) -> list[str]:
+    def policies(self) -> list[str]:
         """The names of the policies that are trained before anything is run."""
-        return [*(lesson.name for lesson in self.lessons), *(exam.name for exam in self.exams)]
+        return [*(one.name for one in self.trainings), *(one.name for one in self.validations)]
 
     def contenders(self) -> list[Contender]:
         """Return all agents with all their settings."""
@@ -172,10 +172,10 @@ class Part:
         """
         yield from self._courses(self.grounds, size, maps, seed)
 
-    def school(self, size: str, maps: Path | None, seed: int) -> Iterator[tuple[Course, ...]]:
+    def training_courses(self, size: str, maps: Path | None, seed: int) -> Iterator[tuple[Course, ...]]:
         """Yield the maps to learn on and those to choose on, with problems that no run is judged on."""
-        yield tuple(self._courses(self.taught_on, size, maps, seed + 1))
-        yield tuple(self._courses(self.chosen_on, size, maps, seed + 2))
+        yield tuple(self._courses(self.train_on, size, maps, seed + 1))
+        yield tuple(self._courses(self.choose_on, size, maps, seed + 2))
 
     def _courses(
         self, grounds: tuple[Ground | Generated, ...], size: str, maps: Path | None, seed: int
@@ -190,9 +190,9 @@ class Part:
         tasks = (Task(problem.start, problem.goal, problem.optimal_cost) for problem in drawn)
         return Course(grid.name, grid, tuple(tasks), self.vision)
 
-    def plan(self, courses: tuple[Course, ...], seed: int, taught: tuple[Contender, ...] = ()) -> Plan:
-        """Return all runs, those of freshly taught policies last."""
-        return Plan((*self.contenders(), *taught), courses, self.trials, self.max_moves, seed)
+    def plan(self, courses: tuple[Course, ...], seed: int, trained: tuple[Contender, ...] = ()) -> Plan:
+        """Return all runs, those of freshly trained policies last."""
+        return Plan((*self.contenders(), *trained), courses, self.trials, self.max_moves, seed)
 
 
 @dataclass(frozen=True)

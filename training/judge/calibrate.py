@@ -17,9 +17,10 @@ from rt_gym import Budget, InputError, Problem
 from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_bytes
 from training.judge.speed import throughput
+from training.runs.columns import Runs
 from training.runs.contenders import Allowance, Contender, enlist_all
 from training.runs.courses import Course
-from training.runs.rows import Entry, Row, Timing
+from training.runs.rows import Entry
 from training.runs.sources import source_stamp
 
 _REFERENCE = 100  # expansions per move of the first measurement
@@ -128,21 +129,16 @@ def _remembered(path: Path) -> dict[str, Any]:
     return known if isinstance(known, dict) else {}
 
 
-def late_ticks(
-    rows: Sequence[Row], timings: Sequence[Timing], units: int, tick_ms: float, seed: int
-) -> dict[Entry, float]:
+def late_ticks(runs: Runs, units: int, tick_ms: float, seed: int) -> dict[Entry, float]:
     """Return for every contender the share of ticks that are too short for all units.
 
     A tick is drawn: each of its units is on one of the contender's runs, and makes a move as long as the 99th
     percentile of that run's moves.
     """
-    slow: dict[Entry, list[float]] = {}
-    for row, timing in zip(rows, timings, strict=True):
-        slow.setdefault(row.entry, []).append(timing.p99)
     rng = np.random.default_rng(seed)
     ticks = max(1, min(_TICKS, _ROOM // units))
     shares = {}
-    for entry, p99 in slow.items():
-        spent = np.array(p99)[rng.integers(len(p99), size=(ticks, units))].sum(axis=1)
-        shares[entry] = float((spent > tick_ms / 1e3).mean())
+    for batch in runs.batches:
+        spent = batch.columns["p99"][rng.integers(len(batch), size=(ticks, units))].sum(axis=1)
+        shares[batch.entry] = float((spent > tick_ms / 1e3).mean())
     return shares

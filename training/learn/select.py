@@ -239,8 +239,7 @@ def score_policies(
 ) -> list[Score]:
     """Return the scores of the fixed depths, then of the policies, on the same problems."""
     plan = Plan((*fixed_depths(), *contenders_of(policies, folder)), tuple(courses), max_moves=MAX_MOVES)
-    rows, _ = run_plan(plan, folder, workers)
-    return score_all(rows)
+    return score_all(run_plan(plan, folder, workers))
 
 
 def contenders_of(policies: Sequence[Policy], folder: Path) -> list[Contender]:

@@ -1,13 +1,19 @@
 """Does what is not on disk yet and puts all results into their order, the same however the work was cut."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from training.runs.jobs import Done, Job, Series
+import numpy as np
+
+from training.runs.agent_runs import trials_of
+from training.runs.columns import RESULTS, TIMES, Batch, Places, Runs
+from training.runs.jobs import Arrays, Done, Job, Series
 from training.runs.plan import Plan
-from training.runs.rows import OUTCOMES, Result, Row, Timing
+from training.runs.rows import Entry
 from training.runs.store import Store, Stretch
 from training.runs.workers import Workers
 
@@ -37,10 +43,17 @@ def run_all(
     found = [kept.find(one) for one in series]
     report(sum(part.end - part.begin for parts in found for part in parts))
     gaps = [list(_missing(parts, len(one.items))) for one, parts in zip(series, found, strict=True)]
-    for done in _do(series, gaps, workers or Workers()):
-        kept.keep(series[done.series], done)
-        found[done.series].append(Stretch(done.begin, done.end, done.result))
-        report(done.end - done.begin)
+    # Written beside the loop: jobs grow by what it notes, and must not wait for a disk.
+    with ThreadPoolExecutor(1) as writer:
+        writing: deque[Future[None]] = deque()
+        for done in _do(series, gaps, workers or Workers()):
+            writing.append(writer.submit(kept.keep, series[done.series], done))
+            found[done.series].append(Stretch(done.begin, done.end, done.result))
+            while writing and writing[0].done():
+                writing.popleft().result()
+            report(done.end - done.begin)
+        for last in writing:
+            last.result()
     return [[part.result for part in sorted(parts, key=lambda part: part.begin)] for parts in found]
 
 
@@ -118,8 +131,8 @@ class Cutter:
 
 def run_plan(
     plan: Plan, folder: Path | None = None, workers: Workers | None = None, advance: Advance | None = None
-) -> tuple[list[Row], list[Timing]]:
-    """Run what is not yet on disk and return a row and the times of every run, contender by contender.
+) -> Runs:
+    """Run what is not yet on disk and return all runs, contender by contender.
 
     Args:
         plan: what to run.
@@ -127,10 +140,12 @@ def run_plan(
         workers: what runs the jobs; all cores of this machine by default.
         advance: called with how many runs have become available, those that were on disk included.
     """
-    parts = [part for parts in run_all(plan.series(), Store(folder), workers, advance) for part in parts]
-    columns = {name: [value for part in parts for value in part[name].tolist()] for name in parts[0]}
-    columns["outcome"] = [OUTCOMES[number] for number in columns["outcome"]]
-    heads = [(contender.entry, place) for contender in plan.contenders for place in plan.places()]
-    results = map(Result, *(columns[name] for name in Result._fields))
-    rows = [Row(*head, result) for head, result in zip(heads, results, strict=True)]
-    return rows, list(map(Timing, *(columns[name] for name in Timing._fields)))
+    found = run_all(plan.series(), Store(folder), workers, advance)
+    each = len(found) // len(plan.contenders)
+    parts = ([part for parts in found[k : k + each] for part in parts] for k in range(0, len(found), each))
+    return Runs(tuple(_batch(c.entry, plan.places, part) for c, part in zip(plan.contenders, parts, strict=True)))
+
+
+def _batch(entry: Entry, places: Places, parts: Sequence[Arrays]) -> Batch:
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Batch(entry, places, {name: columns[name] for name in RESULTS | TIMES}, trials_of(columns))

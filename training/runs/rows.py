@@ -4,16 +4,8 @@ Everything in a ``Row`` depends on the sources and the seed alone. Times are kep
 rows is the same, byte for byte, on any machine and however often it was interrupted.
 """
 
-import csv
-import io
-from collections.abc import Callable, Iterable
-from math import isfinite
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
-from rt_gym import InputError
-from rt_gym.files import PathLike, read_bytes, shown
-
-_MOST_BYTES = 1 << 28
 OUTCOMES = ("goal", "out of moves", "no path", "overrun")  # of ``agents.Run``, in columns by their number
 
 
@@ -33,7 +25,10 @@ class Entry(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A problem, and what bounds every run on it; ``digest`` is that of the map, its rules and its changes."""
+    """A problem, and what bounds every run on it.
+
+    ``digest`` is that of the map, its rules and its changes; ``repeat`` counts the runs of a problem with other seeds.
+    """
 
     map: str
     digest: str
@@ -46,6 +41,7 @@ class Place(NamedTuple):
     vision: int | None
     trials: str
     max_moves: int
+    repeat: int = 0
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -74,6 +70,25 @@ class Result(NamedTuple):
     plans: int
     h_updates: int
     memory: int
+
+
+class Trial(NamedTuple):
+    """What one trial of a run left behind, see ``agents.Run``."""
+
+    outcome: str
+    cost: float
+    straights: int
+    diagonals: int
+    moves: int
+    stays: int
+    expansions: int
+    max_expansions: int
+    scans: int
+    max_scans: int
+    learning_ops: int
+    trace_steps: int
+    plans: int
+    h_updates: int
 
 
 class Timing(NamedTuple):
@@ -115,79 +130,3 @@ class Row(NamedTuple):
         if not self.solved:
             return None
         return self.result.expansions / self.result.moves if self.result.moves else 0.0
-
-
-_DERIVED = ("suboptimality", "expansions_per_move")
-COLUMNS = (*Entry._fields, *Place._fields, *Result._fields, *_DERIVED)
-_TIME_COLUMNS = ("agent", "setting", "budget", "map", "problem", *Timing._fields)
-
-
-def format_rows(rows: Iterable[Row]) -> bytes:
-    """Return rows as a CSV file, one line per run."""
-    lines = ([*row.entry, *row.place, *row.result, row.suboptimality, row.expansions_per_move] for row in rows)
-    return _csv(COLUMNS, lines)
-
-
-def format_times(rows: Iterable[Row], timings: Iterable[Timing]) -> bytes:
-    """Return the times of runs as a CSV file, in the order of their rows."""
-    pairs = zip(rows, timings, strict=True)
-    return _csv(_TIME_COLUMNS, ([*row.entry[:3], row.place.map, row.place.problem, *timing] for row, timing in pairs))
-
-
-def _csv(columns: Iterable[str], lines: Iterable[Iterable[Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(lines)
-    return text.getvalue().encode()
-
-
-def read_rows(path: PathLike) -> list[Row]:
-    """Return the rows of a file that ``format_rows`` made.
-
-    Raises:
-        InputError: if it is no such file; the message names the line.
-    """
-    try:
-        lines = csv.reader(io.StringIO(read_bytes(path, _MOST_BYTES).decode(), newline=""), strict=True)
-        if next(lines, None) != list(COLUMNS):
-            raise InputError(f"{shown(path)}: is not a table of results, whose first line would name their columns")
-        return [_row(path, number, line) for number, line in enumerate(lines, start=2)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{shown(path)}: is not a table of results ({error})") from None
-
-
-def _row(path: PathLike, number: int, line: list[str]) -> Row:
-    try:
-        if len(line) != len(COLUMNS):
-            raise ValueError
-        values = [read(text) for read, text in zip(_READERS, line, strict=False)]
-    except ValueError:
-        raise InputError(f"{shown(path)}, line {number}: is not a row of results") from None
-    first, second, end = len(Entry._fields), len(Entry._fields) + len(Place._fields), len(_READERS)
-    return Row(Entry(*values[:first]), Place(*values[first:second]), Result(*values[second:end]))
-
-
-def _truth(text: str) -> bool:
-    if text not in ("True", "False"):
-        raise ValueError
-    return text == "True"
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError
-    return number
-
-
-def _reader(kind: Any) -> Callable[[str], Any]:
-    """Return what turns the text of a column back into its value."""
-    plain: dict[Any, Callable[[str], Any]] = {str: str, int: int, float: _finite, bool: _truth}
-    if kind in plain:
-        return plain[kind]
-    inner = int if kind == int | None else _finite
-    return lambda text: inner(text) if text else None
-
-
-_READERS = [_reader(kind) for part in (Entry, Place, Result) for kind in get_type_hints(part).values()]

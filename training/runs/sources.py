@@ -1,5 +1,9 @@
 """A stamp of the sources that a result depends on, so that results of other sources are never taken for one's own."""
 
+import importlib.metadata
+import platform
+import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -66,8 +70,38 @@ def _identity(file: Path) -> tuple[str, str]:
 
 def versions() -> dict[str, Any]:
     """Return the versions of all that a result may depend on."""
-    import importlib.metadata
-    import platform
-
     found = {name: importlib.metadata.version(name) for name in _VERSIONED}
     return {"rt_gym": rt_gym.__version__, "python": platform.python_version(), **found}
+
+
+@cache
+def provenance() -> dict[str, Any]:
+    """Return what else a reader may ask of a result: the commit of the sources, the command line, the processor."""
+    return {"commit": _commit(), "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]), "processor": _cpu()}
+
+
+def _commit() -> str | None:
+    """Return the commit that is checked out, with a plus where files differ from it; None outside of a checkout."""
+    root = _RT_GYM.parent
+    if not (root / ".git").exists():
+        return None
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(root), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        edited = git("status", "--porcelain", "--untracked-files=no", "--", "rt_gym", "agents", "training")
+        return git("rev-parse", "HEAD") + "+" * bool(edited)
+    except (OSError, subprocess.CalledProcessError):  # there is no git, or no commit yet
+        return None
+
+
+def _cpu() -> str:
+    """Return the name of the processor, as well as the system knows it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()

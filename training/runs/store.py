@@ -1,4 +1,4 @@
-"""The folder of a command: its finished jobs, then its tables. Every file is there as a whole or not at all.
+"""The finished jobs of a command. Every file is there as a whole or not at all.
 
 Finished jobs are shards of columns, ``jobs/<key of the series>/<hash of the items>.npz``. One format serves rows,
 samples, databases and trees, and a shard is written whole when its job is finished. Parquet would serve the rows alone,
@@ -7,7 +7,6 @@ at the price of a dependency of more than a hundred megabytes for a table of som
 """
 
 import io
-import json
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -16,11 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym import InputError
 from rt_gym.archive import MAX_ARCHIVE_BYTES
-from rt_gym.files import atomic_write, read_bytes, shown
+from rt_gym.files import atomic_write, make_folder, read_bytes
 from training.runs.jobs import Done, Series, digest_items
-from training.runs.rows import Row, Timing, format_rows, format_times
 
 _ITEMS = "items"  # the hashes of a shard's items, beside its columns
 _COLUMN = "column."
@@ -66,10 +63,7 @@ class Store:
             return
         items = self._digests_of(series)[done.begin : done.end]
         folder = self._folder / series.key
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{shown(folder)}: the folder cannot be made ({error.strerror})") from None
+        make_folder(folder)
         columns = {f"{_COLUMN}{name}": array for name, array in series.work.pack(done.result).items()}
         stream = io.BytesIO()
         np.savez_compressed(stream, allow_pickle=False, **{_ITEMS: items}, **columns)
@@ -107,18 +101,3 @@ def _read(series: Series, path: Path) -> Any:
 def _load(path: Path, only: str | None = None) -> Mapping[str, NDArray[Any]]:
     with np.load(io.BytesIO(read_bytes(path, MAX_ARCHIVE_BYTES)), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files if only in (None, name)}
-
-
-def write_tables(folder: Path, settings: dict[str, Any], rows: list[Row], timings: list[Timing]) -> list[Path]:
-    """Write the settings, the rows and the times of a comparison, and return where they are.
-
-    ``settings.json`` and ``results.csv`` are the same for the same seed and sources; times are only in ``times.csv``.
-    """
-    contents = {
-        "settings.json": (json.dumps(settings, indent=2, default=str) + "\n").encode(),
-        "results.csv": format_rows(rows),
-        "times.csv": format_times(rows, timings),
-    }
-    for name, content in contents.items():
-        atomic_write(folder / name, content)
-    return [folder / name for name in contents]

@@ -23,7 +23,7 @@ from training.cli.player import film, screens
 from training.cli.player.playback import Playback
 from training.cli.player.screens import TerminalScreen
 from training.cli.terminal import with_256_colours
-from training.runs.specs import parse_agent
+from training.runs.contenders import parse_agent
 
 runner = CliRunner()
 TRIP = ["rooms-64", "--start", "5,5", "--goal", "20,20"]

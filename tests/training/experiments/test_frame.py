@@ -112,7 +112,7 @@ def test_a_part_hands_its_rules_vision_and_trials_to_its_runs() -> None:
     plan = part.plan(tuple(part.courses("smoke", None, 1)), 1)
     assert plan.trials == "converge"
     assert {(course.vision, course.grid.connectivity, course.grid.cost) for course in plan.courses} == {(1, 4, "unit")}
-    rows, _ = run_plan(plan, workers=Workers(1))
+    rows = run_plan(plan, workers=Workers(1))
     assert all(row.result.converged and row.result.trials_run > 1 for row in rows)
 
 

@@ -20,13 +20,13 @@ def shrunk(experiment: Experiment, trainings: tuple[Any, ...]) -> Experiment:
     part: Part = replace(
         experiment.parts[0],
         grounds=(Ground("", 65, 65),),
-        taught_on=(Ground("", 66, 65),),
-        chosen_on=(Ground("", 67, 65),),
+        train_on=(Ground("", 66, 65),),
+        choose_on=(Ground("", 67, 65),),
         problems={"smoke": 4, "full": 4},
         optimal=(30, 300),
-        lessons=trainings,
+        trainings=trainings,
     )
-    claims = (claim for claim in experiment.claims if claim.text.split(":")[0] in part.taught)
+    claims = (claim for claim in experiment.claims if claim.text.split(":")[0] in part.policies)
     return replace(experiment, parts=(part,), claims=tuple(claims))
 
 

@@ -67,9 +67,9 @@ def _part(name: str, grounds: tuple[Ground, ...], problems: Mapping[str, int]) -
         entrants=(*dc.SPARSE, *rules, *map(dc.oracle, LARGEST)),
         optimal=dc.RANGE,
         max_moves=dc.MAX_MOVES,
-        lessons=(*map(dc.tree, (*LARGEST, 7)), OURS[""], *ORDERED.values(), OURS[", ties read by order"]),
-        taught_on=dc.TAUGHT_ON,
-        chosen_on=dc.CHOSEN_ON,
+        trainings=(*map(dc.tree, (*LARGEST, 7)), OURS[""], *ORDERED.values(), OURS[", ties read by order"]),
+        train_on=dc.TRAIN_ON,
+        choose_on=dc.CHOOSE_ON,
     )
 
 
@@ -83,7 +83,7 @@ F5 = Experiment(
     title="Learned lookahead depths: classifier and oracle against fixed depths",
     paper=f"{dc.PAPER}, Figure 5",
     parts=(
-        _part(PARTS[0], dc.TAUGHT_ON, {"smoke": 4, "record": 160, "full": 200}),
+        _part(PARTS[0], dc.TRAIN_ON, {"smoke": 4, "record": 160, "full": 200}),
         _part(PARTS[1], dc.UNSEEN, {"smoke": 4, "record": 200, "full": 200}),
     ),
     seed=dc.SEED,
@@ -173,8 +173,8 @@ def _f7_part(name: str, grounds: tuple[Ground, ...], optimal: tuple[float, float
         problems={"smoke": 1, "record": 30, "full": 100},
         entrants=(*dc.SPARSE_TO_30, *map(dc.oracle, LARGEST_OF_LARGE)),
         optimal=optimal,
-        lessons=tuple(map(dc.tree, LARGEST_OF_LARGE)),
-        taught_on=grounds,
+        trainings=tuple(map(dc.tree, LARGEST_OF_LARGE)),
+        train_on=grounds,
     )
 
 

@@ -18,7 +18,7 @@ from training.experiments.quantities import Column, Mean, Numbers, Ratio, Trend
 from training.judge.tables import Table, digits
 
 ASTAR = entrant("astar")
-BARS = {R: (1.02, 1.18) if R <= 200 else (1, 1.06) for R in tb.RS}  # of acting tb.late over acting early
+BARS = {R: (1.02, 1.18) if R <= 200 else (1, 1.06) for R in tb.RS}  # of acting late over acting early
 
 
 def _loss_unit(R: int) -> Numbers:
@@ -58,7 +58,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"acting tb.late costs about 10 % more, and with R the difference vanishes: tb.late over early at R = {R}",
+            f"acting late costs about 10 % more, and with R the difference vanishes: late over early at R = {R}",
             f"{tb.LATE[R] / tb.EARLY[R]:.2f}",
             Ratio(Column(tb.late(R), "suboptimality"), Column(tb.tba(R), "suboptimality")),
             low=BARS[R][0],

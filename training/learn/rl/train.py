@@ -115,7 +115,7 @@ def _beside_depths(
     findings = compare(contenders, test, file.parent / "test", workers, reporting)
     document, tables, remarks = findings.document(), findings.tables(), findings.remarks()
     try:
-        standings = score(findings.rows)
+        standings = score(findings.runs)
         document["leaderboard"] = [standing.document() for standing in standings]
         tables.append(leaderboard_table(standings, PRICE))
     except InputError as error:  # on easy maps the oracle saves nothing
