@@ -1,6 +1,6 @@
 """``rt-gym compare``: agents on the same problems, in a table, a plot and a recommendation."""
 
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,9 +57,7 @@ Against = Annotated[
 Leaderboard = Annotated[
     bool, JUDGING.option(None, "Rank depth controllers: 0 is the best fixed depth, 1 the oracle.", "--leaderboard")
 ]
-Price = Annotated[
-    float | None, JUDGING.option("STEPS", "What an expansion costs on the leaderboard; 0.01.", min=0.0, max=1e6)
-]
+Price = Annotated[float | None, JUDGING.option("STEPS", "What an expansion costs on the leaderboard; 0.01.", min=0.0)]
 Out = Annotated[Path, RUNNING.option("FOLDER", "Where tables, plots and finished jobs are kept.")]
 
 
@@ -127,6 +125,8 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
 
     if price is not None and not wanted:
         raise InputError("--price goes with --leaderboard")
+    if price is not None and not isfinite(price):
+        raise InputError(f"--price must be a finite number, not {price}")
     if wanted and specs:
         require_marks(name for text in specs for name, _ in parse_sweep(text))
     return (PRICE if price is None else price) if wanted else None

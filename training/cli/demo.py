@@ -41,8 +41,9 @@ def demo(
 ) -> None:
     """Compare classical and learned agents on two maps at three budgets, draw a plot and a picture of one run."""
     workers = make_workers(jobs, backend, scheduler)
+    plans = {name: _plan(name, seed) for name in _MAPS}
     make_folder(out)
-    findings = _compare({name: _plan(name, seed) for name in _MAPS}, workers)
+    findings = _compare(plans, workers)
     files = [str(path) for path in _draw(findings, out)]
     if as_json:
         print_json({"seed": seed, "maps": [_document(*pair) for pair in findings.items()], "files": files})
