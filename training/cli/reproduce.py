@@ -21,6 +21,10 @@ Maps = Annotated[
 Docs = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Also write the results to FOLDER/results.md and FOLDER/results/.")
 ]
+Pages = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Run nothing: write all pages and figures anew from FOLDER/results/*.json."),
+]
 
 
 def reproduce(
@@ -30,6 +34,7 @@ def reproduce(
     jobs: Annotated[int, typer.Option(min=-1, help="Processes at a time; -1 for one per core.")] = -1,
     out: Annotated[Path, typer.Option(help="The folder for tables and jobs.")] = Path("rt-gym-reproduce"),
     write_docs: Docs = None,
+    pages: Pages = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
@@ -42,9 +47,12 @@ def reproduce(
     from training.experiments import ids, load
     from training.experiments.conduct import conduct
     from training.experiments.frame import check_size
-    from training.report.results_page import write_page
+    from training.report.results_page import write_pages
     from training.runs import Workers
 
+    if pages:
+        typer.echo("\n".join(map(str, write_pages(pages))))
+        return
     chosen = [load(name) for name in (ids() if experiment.lower() == "all" else [experiment])]
     folder = _public_maps(maps)
     check_size(size)
@@ -67,7 +75,7 @@ def reproduce(
         if not as_json:
             _tell(documents[-1])
     if write_docs:
-        written = write_page(write_docs, documents)
+        written = write_pages(write_docs, documents)
         if not as_json:
             typer.echo("\n".join(map(str, written)))
     if as_json:
