@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,3 +126,31 @@ def test_within_training_a_package_imports_only_those_before_it(floor: str) -> N
 def test_nothing_imports_the_command() -> None:
     outside = [path for room in ROOMS for path in modules(room) if ROOT / "training/cli" not in path.parents]
     assert offences(outside, {"training.cli"}) == []
+
+
+# distribution -> the module that is imported, where the two have different names
+MODULES = {"pillow": "PIL", "pygame-ce": "pygame", "scikit-learn": "sklearn", "stable-baselines3": "stable_baselines3"}
+# distribution -> who imports it for us
+BY_OTHERS = {
+    "imageio": "Gymnasium's RecordVideo",
+    "imageio-ffmpeg": "moviepy",
+    "moviepy": "Gymnasium's RecordVideo",
+    "tensorboard": "the logger of Stable-Baselines3",
+}
+TOOLS = {"mypy", "pytest", "pytest-xdist", "ruff"}
+
+
+def test_whatever_is_declared_is_imported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    development = extras.pop("dev")
+    sources = {room: modules(room) for room in (*ROOMS, "tests", "benchmarks")}
+    roots = {
+        room: {name.partition(".")[0] for path in paths for name in imported(path.read_text("utf-8"), package_of(path))}
+        for room, paths in sources.items()
+    }
+    installed, all_of_them = set().union(*(roots[room] for room in ROOMS)), set().union(*roots.values())
+    used = [(line, installed) for part in (project["dependencies"], *extras.values()) for line in part]
+    for line, known in [*used, *((line, all_of_them) for line in development)]:
+        name = re.split(r"[\[<>=]", line)[0]
+        assert name in BY_OTHERS or name in TOOLS or MODULES.get(name, name.replace("-", "_")) in known, name

@@ -1,28 +1,29 @@
 """Knowledge of a map, prepared once and kept in a file: pattern databases, subgoal trees, kNN records.
 
 The work is cut into jobs whose results are kept beside the file until all of them are there: what was stopped goes on
-where it was. The cut does not depend on the number of workers. A file is written as a whole or not at all.
+where it was. A file is written as a whole or not at all, and is the same however the work was cut.
 """
 
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from agents.knowledge import knn, pdb, subgoals
-from rt_gym import Grid, InputError
+from rt_gym import Grid
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole
 from rt_gym.terrain import Position
 from training.runs import Workers
-from training.runs.sources import source_stamp
-
-_JOBS = 64  # that the work is cut into, where it can be
+from training.runs.execution import run_all
+from training.runs.jobs import Arrays, Series, Work
+from training.runs.store import Store
 
 
 @dataclass(frozen=True)
@@ -53,69 +54,68 @@ class Order(ABC):
         """Return what was saved, or refuse it."""
 
     @abstractmethod
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
+        """Return a part of the knowledge from its arrays."""
+
+    @abstractmethod
     def join(self, parts: Sequence[Any]) -> Any:
         """Return the whole of all parts, in their order."""
 
-    def jobs(self) -> list["Job"]:
-        """Return the work in pieces of equal size."""
-        work = self.work()
-        size = max(1, -(-len(work) // _JOBS))
-        return [Job(self, tuple(work[k : k + size])) for k in range(0, len(work), size)] or [Job(self, ())]
+    def series(self) -> Series:
+        """Return the work as workers take it."""
+        settings = {name: value for name, value in vars(self).items() if name != "grid"}
+        return Series(Parts(type(self), settings), self.grid, tuple(self.work()))
+
+    def jobs(self) -> Sequence[int]:
+        """Return what progress is counted in."""
+        return self.work()
 
 
 @dataclass(frozen=True)
-class Job:
-    """A piece of an order."""
+class Parts(Work[int, Arrays]):
+    """Parts of an order that is made anew where the map is; the result is the arrays of the part."""
 
-    order: Order
-    part: tuple[int, ...]
+    kind: type[Order]
+    settings: dict[str, Any]
 
     @property
-    def key(self) -> str:
-        """A hash of all that the result depends on."""
-        order = {name: value for name, value in vars(self.order).items() if name != "grid"}
-        content = repr((self.order.agent, self.order.grid.digest, order, self.part, source_stamp(self.order.agent)))
-        return sha256(content.encode()).hexdigest()[:32]
+    def agents(self) -> tuple[str, ...]:
+        """Whose knowledge it is."""
+        return (self.kind.agent,)
 
+    def do(self, grid: Grid | None, items: Sequence[int]) -> Arrays:
+        """Build some parts."""
+        assert grid is not None
+        part = self.kind(grid, **self.settings).build(items)
+        values = {field.name: getattr(part, field.name) for field in fields(part)}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
-def run_job(job: Job) -> Any:
-    """Do a piece of the work."""
-    return job.order.build(job.part)
+    def pack(self, result: Arrays) -> Arrays:
+        """Return the arrays as they are."""
+        return result
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+        """Return the arrays as they are."""
+        return dict(arrays)
 
 
 def precompute(
-    order: Order, path: Path, workers: Workers | None = None, advance: Callable[[int], Any] = lambda jobs: None
+    order: Order, path: Path, workers: Workers | None = None, advance: Callable[[int], Any] = lambda items: None
 ) -> Any:
     """Do all the work of an order that is not done yet, write the file, and return the knowledge.
 
     Args:
         order: what is wanted.
         path: where the file will be. Until then finished jobs stand in a folder of the same name with ``.parts``.
-        workers: what runs the jobs; all cores of this machine by default.
-        advance: called with how many jobs have finished.
+        workers: what does the jobs; all cores of this machine by default.
+        advance: called with how many goals or records are ready.
     """
-    folder, jobs = path.with_name(f"{path.name}.parts"), order.jobs()
-    found = {job.key: part for job in jobs if (part := _kept(order, folder / f"{job.key}.npz")) is not None}
-    advance(len(found))
-    missing = [job for job in jobs if job.key not in found]
-    if missing:
-        folder.mkdir(parents=True, exist_ok=True)
-    with closing((workers or Workers()).run(missing, run_job)) as finished:
-        for key, part in finished:
-            part.save(folder / f"{key}.npz")
-            found[key] = part
-            advance(1)
-    all_of_it = order.join([found[job.key] for job in jobs])
+    folder = path.with_name(f"{path.name}.parts")
+    (parts,) = run_all([order.series()], Store(folder), workers, advance)
+    all_of_it = order.join([order.restore(part) for part in parts] or [order.build(())])
     all_of_it.save(path)
     shutil.rmtree(folder, ignore_errors=True)
     return all_of_it
-
-
-def _kept(order: Order, path: Path) -> Any:
-    try:
-        return order.load(path) if path.exists() else None
-    except InputError:  # damaged: it is done again
-        return None
 
 
 @lru_cache(maxsize=2)
@@ -163,6 +163,10 @@ class Patterns(Order):
         """Return a database of this map."""
         return pdb.load_database(path, self.grid)
 
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> pdb.Database:
+        """Return the columns of some goal regions."""
+        return pdb.Database(self.grid.digest, self.mode, self.cap, self.regions, **arrays)
+
     def join(self, parts: Sequence[Any]) -> pdb.Database:
         """Return all columns together."""
         return pdb.join(parts)
@@ -193,6 +197,10 @@ class Subgoals(Order):
     def load(self, path: Path) -> subgoals.Trees:
         """Return trees of this map."""
         return subgoals.load_trees(path, self.grid)
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> subgoals.Trees:
+        """Return the trees of some goals."""
+        return subgoals.Trees(self.grid.digest, **arrays)
 
     def join(self, parts: Sequence[Any]) -> subgoals.Trees:
         """Return all trees together."""
@@ -227,6 +235,10 @@ class Neighbours(Order):
     def load(self, path: Path) -> knn.Records:
         """Return records of this map."""
         return knn.load_records(path, self.grid)
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> knn.Records:
+        """Return some records."""
+        return knn.Records(self.grid.digest, **arrays)
 
     def join(self, parts: Sequence[Any]) -> knn.Records:
         """Return all records together."""

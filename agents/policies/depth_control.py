@@ -157,7 +157,7 @@ class DepthControl(KernelAgent):
 
     Attributes:
         features: which features its plan needs, of the class or of an instance.
-        record: set it to ``make_record(...)`` to have the next problem's states labelled.
+        record: where the states of the next problem are labelled, see ``record_states``.
     """
 
     features: int = NO_FEATURES
@@ -188,6 +188,19 @@ class DepthControl(KernelAgent):
         """The learned heuristic of every cell."""
         h = None if self.memory is None else self.control.h
         return h if isinstance(h, np.ndarray) else None
+
+    def record_states(self, record: Record, history: int) -> None:
+        """Have the states of the next problem labelled in a record.
+
+        Args:
+            record: what ``make_record`` returns; its largest depth becomes that of the agent.
+            history: how many steps back the features reach from now on.
+        """
+        d_max = record.action.shape[1] - 1
+        if (d_max, history) != (self.d_max, self.history):
+            self._made_for = None  # the arrays of the memory are of other sizes
+        self.d_max, self.history = whole("d_max", d_max, 1, MAX_DEPTH), whole("history", history, 1, 10_000)
+        self.record = record
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

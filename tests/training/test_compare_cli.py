@@ -179,7 +179,7 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     save_map(load_map("open-16"), "own.map")
-    monkeypatch.setattr("training.runs.execution.run_job", stop)
+    monkeypatch.setattr("training.runs.workers.run_job", stop)
     result = compare("own.map", "-a", "lrta", *FEW[:2], "--jobs", "1")
     assert result.exit_code == 130
     assert result.stderr == ("stopped: 0 of 5 runs are kept in rt-gym-compare; the same command goes on from there\n")

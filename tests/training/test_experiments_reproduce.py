@@ -13,11 +13,10 @@ from rt_gym import InputError, load_map
 from rt_gym.maps import save_map
 from training import experiments
 from training.cli import app, reproduce
-from training.experiments import ids, load
+from training.experiments import dc, ids, load, rl
 from training.experiments.dc import f5 as dc_f5
 from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED
 from training.experiments.grounds import Ground
-from training.experiments.rl import ppo as rl_ppo
 from training.report.results_page import claims_table, render
 from training.runs import read_rows
 
@@ -35,7 +34,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     part = replace(experiment.parts[0], grounds=(Ground("ours/rooms", 64, 64),), problems=problems, optimal=(20, 40))
     small = replace(experiment, parts=(part,), changes=("one thing",))
     monkeypatch.setattr(dc_f5, "EXPERIMENT", small)
-    monkeypatch.setattr(experiments, "_TABLE", {"dc-f5": "dc.f5"})
+    monkeypatch.setattr(experiments, "_TABLE", {"dc-f5": "dc.f5:EXPERIMENT"})
     monkeypatch.setattr(reproduce, "_PUBLIC", tmp_path / "nowhere")
     (tmp_path / "maps" / "ours").mkdir(parents=True)
     (tmp_path / "here").mkdir()
@@ -54,7 +53,7 @@ def test_every_claim_is_told_with_a_verdict(tmp_path: Path) -> None:
     assert "Changed after the first full run: one thing" in result.stdout
     assert sum(result.stdout.count(f" {word} \n") for word in (HOLDS, FAILS, UNDECIDED)) == 4
     rows = read_rows(tmp_path / "here" / "rt-gym-reproduce" / "dc-f5" / "smoke" / "results.csv")
-    assert len(rows) == PROBLEMS * len(dc_f5.DEPTHS)
+    assert len(rows) == PROBLEMS * len(dc.DEPTHS)
 
 
 def test_without_public_maps_generated_ones_are_taken_and_the_output_says_so() -> None:
@@ -68,7 +67,7 @@ def test_without_public_maps_generated_ones_are_taken_and_the_output_says_so() -
 
 def test_a_second_run_reads_the_jobs_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("all", "--maps", "../maps", "--json")
-    monkeypatch.setattr("training.runs.execution.run_job", None)
+    monkeypatch.setattr("training.runs.workers.run_job", None)
     second = run("all", "--maps", "../maps", "--json", "--size", "record")
     assert first.exit_code == second.exit_code == 0
     assert json.loads(first.stdout)[0]["tables"] == json.loads(second.stdout)[0]["tables"]
@@ -131,12 +130,12 @@ class TestWithoutTheExtraRL:
     @pytest.fixture(autouse=True)
     def missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A second experiment, before the other one, that needs a library which is not there."""
-        experiment, (ground,) = rl_ppo.EXPERIMENT, dc_f5.EXPERIMENT.parts[0].grounds
+        experiment, (ground,) = rl.PPO, dc_f5.EXPERIMENT.parts[0].grounds
         part = replace(
             experiment.parts[0], grounds=(ground,), taught_on=(ground,), chosen_on=(ground,), optimal=(20, 40)
         )
-        monkeypatch.setattr(rl_ppo, "EXPERIMENT", replace(experiment, parts=(part,)))
-        monkeypatch.setattr(experiments, "_TABLE", {"rl-ppo": "rl.ppo", "dc-f5": "dc.f5"})
+        monkeypatch.setattr(rl, "PPO", replace(experiment, parts=(part,)))
+        monkeypatch.setattr(experiments, "_TABLE", {"rl-ppo": "rl:PPO", "dc-f5": "dc.f5:EXPERIMENT"})
         monkeypatch.setitem(sys.modules, "stable_baselines3", None)
 
     def test_all_means_all_others_and_the_extra_is_named(self) -> None:

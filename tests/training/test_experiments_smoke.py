@@ -85,7 +85,7 @@ def test_a_ground_keeps_its_problems_whatever_stands_beside_it() -> None:
 def test_experiments_share_the_runs_that_they_have_in_common(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = shrunk(load("tb-t1"))
     _conduct(experiment, "smoke", None, tmp_path, Workers(1))
-    monkeypatch.setattr("training.runs.execution.run_job", None)
+    monkeypatch.setattr("training.runs.workers.run_job", None)
     _conduct(replace(experiment, id="another"), "smoke", None, tmp_path, Workers(1))
     assert (tmp_path / "another" / "smoke" / "results.csv").exists()
 

@@ -1,19 +1,15 @@
 """``rt-gym train goal``: learn which of the regions around it an agent should head for next."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from training.cli.parts import Optimal, PerMap, Sources, draw_parts
+from training.cli.parts import Optimal, PerMap, Sources, read_draw
 from training.cli.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from agents.policies.goals import GoalPolicy
-    from training.judge import Findings
-    from training.learn.goal import Quality
-    from training.runs import Course, Workers
+    from training.learn.goal import GoalResult
 
 
 def goal(
@@ -36,44 +32,30 @@ def goal(
 ) -> None:
     """Log, label by exact distances, learn, cross-validate, and compare the designs it serves on unseen maps.
 
-    Without maps it learns on the split mixed-train and is judged on mixed-test.
+    Without maps it learns on the split mixed-train and is judged on mixed-test. Finished jobs are kept in the folder:
+    the same command goes on where it was stopped.
     """
-    from training.learn.goal import Schooling, cross_validate, train
+    from training.learn.goal import train_goal
+    from training.learn.goal_log import GoalConfig
+    from training.learn.setup import draw_parts
     from training.runs import Workers
 
-    schooling = Schooling(level, abstraction, depth, history, states, rounds, min_leaf, confidence, seed)
-    courses = draw_parts({"train": maps, "test": test}, problems, optimal, seed)
+    config = GoalConfig(level, abstraction, depth, history, states, rounds, min_leaf, confidence, seed)
+    parts = draw_parts({"train": maps, "test": test}, read_draw(problems, optimal, seed))
     make_folder(out)
-    workers = Workers(jobs)
     about = {"maps": maps or ["mixed-train"], "problems": problems, "seed": seed, "command": "rt-gym train goal"}
-    with progress("walking", rounds + 2) as advance:
-        policy, samples = train(courses["train"], schooling, workers, about, lambda amount, text: advance(amount, text))
-        quality = cross_validate(samples, schooling)
-        advance()
-    policy.save(out / "goal.json")
-    _report(policy, quality, _judged(out, schooling.depth, policy, courses["test"], workers), out, as_json)
-
-
-def _judged(out: Path, depth: int, policy: "GoalPolicy", test: "tuple[Course, ...]", workers: "Workers") -> "Findings":
-    from training.judge import find
-    from training.learn.goal import MAX_MOVES, rivals
-    from training.runs import Plan, run_plan
-
-    contenders = rivals(out / "goal.json", depth, policy.level, policy.abstraction)
-    plan = Plan(tuple(contenders), test, max_moves=MAX_MOVES)
-    with progress("running on unseen maps", plan.runs) as advance:
-        rows, timings = run_plan(plan, out / "test", workers, advance)
-    return find(plan, rows, timings)
-
-
-def _report(policy: "GoalPolicy", quality: "Quality", findings: "Findings", out: Path, as_json: bool) -> None:
-    """Tell what the policy is like and how the designs did."""
-    files = [out / "goal.json", *findings.write(out, {"training": policy.about})]
-    size = {"nodes": policy.forest.feature.size, "branch": policy.branch}
+    result = train_goal(config, parts, out, Workers(jobs), about, progress)
     if as_json:
-        extra = {"policy": policy.about | size, "cross_validation": asdict(quality), "files": [str(p) for p in files]}
-        print_json(findings.document() | extra)
+        print_json(result.document())
         return
+    _print_policy(result)
+    for table in result.findings.tables():
+        print_table(table.title, table.columns, table.rows)
+    typer.echo("\n".join(["", *result.findings.remarks(), *map(str, result.files)]))
+
+
+def _print_policy(result: "GoalResult") -> None:
+    quality = result.quality
     shares: list[tuple[str, float]] = [
         ("accuracy, 10 folds of problems", quality.accuracy),
         ("  always no", quality.majority),
@@ -83,8 +65,5 @@ def _report(policy: "GoalPolicy", quality: "Quality", findings: "Findings", out:
         ("  and is right then", quality.top_if_sure),
     ]
     lines = [["samples", f"{quality.samples:,}"], ["states", f"{quality.states:,}"]]
-    lines += [[name, str(value)] for name, value in size.items()]
+    lines += [[name, str(value)] for name, value in result.size.items()]
     print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
-    for table in findings.tables():
-        print_table(table.title, table.columns, table.rows)
-    typer.echo("\n".join(["", *findings.remarks(), *map(str, files)]))

@@ -1,19 +1,12 @@
 """``rt-gym train rl``: learn a controller by reinforcement or evolution."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from training.cli.parts import Optimal, PerMap, Sources, draw_parts
+from training.cli.parts import Optimal, PerMap, Sources, read_draw
 from training.cli.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
-
-if TYPE_CHECKING:
-    from agents.policies.networks import Network
-    from training.judge import Findings
-    from training.judge.tables import Table
-    from training.learn.rl import Progress, Training
-    from training.runs import Course, Workers
 
 Env = Annotated[str, typer.Option(help="RTDepth-v0, RTDeepen-v0 or RTThink-v0.")]
 Algorithm = Annotated[str, typer.Option(help="ppo, a2c, dqn, maskable-ppo, or cma (evolution; not for RTThink-v0).")]
@@ -59,100 +52,32 @@ def rl(
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
     """
     from rt_gym.files import shown
-    from training.learn.rl import Training, train
+    from training.learn.rl import RLConfig, train_rl
     from training.learn.rl.model import check_installed
+    from training.learn.setup import draw_parts
     from training.runs import Workers
     from training.runs.specs import parse_numbers
 
-    training = Training(
+    config = RLConfig(
         env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
         slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)) if hidden else (),
         episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
     )  # fmt: skip
-    check_installed(training, tensorboard)
-    courses = draw_parts({"train": maps, "validation": validation, "test": test}, problems, optimal, seed)
+    check_installed(config, tensorboard)
+    given = {"train": maps, "validation": validation, "test": test}
+    parts = draw_parts(given, read_draw(problems, optimal, seed))
     make_folder(out)
-    workers = Workers(jobs)
-    with progress("beginning", generations if algo == "cma" else steps) as advance:
-        try:
-            network, went = train(
-                training, courses["train"], courses["validation"], out / "checkpoints", workers,
-                lambda amount, text: advance(amount, text), tensorboard,
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            kept = f"what was learned until the last look at the validation maps is kept in {shown(out)}"
-            typer.echo(f"stopped: {kept}; the same command goes on from there", err=True)
-            raise typer.Exit(130) from None
-    network.save(out / "policy.npz")
-    _report(training, network, went, courses["test"], out, workers, as_json)
-
-
-def _report(
-    training: "Training",
-    network: "Network",
-    went: "Progress",
-    test: "tuple[Course, ...]",
-    out: Path,
-    workers: "Workers",
-    as_json: bool,
-) -> None:
-    """Compare the network with its rivals on unseen maps."""
-    from training.judge.plots import save
-    from training.learn.rl.plot import draw_looks
-
-    if training.decide == "think":
-        document, tables, remarks, files = _beside_slices(training, network, test)
-    else:
-        document, tables, remarks, files = _beside_depths(network, test, out, workers)
-    files = [out / "policy.npz", *files, save(draw_looks(went), out / "training.png")]
-    if as_json:
-        extra = {"policy": network.about, "looks": went.looks, "files": [str(path) for path in files]}
-        print_json(document | extra)
-        return
-    steps = "generations" if training.algo == "cma" else "steps"
-    print_table("On the validation maps", [steps, "mean return", *went.names], went.table(), 0)
-    for table in tables:
-        print_table(table.title, table.columns, table.rows)
-    typer.echo("\n".join(["", *remarks, *map(str, files)]))
-
-
-_Report = tuple[dict[str, Any], "list[Table]", list[str], list[Path]]  # a document, tables, remarks, files
-
-
-def _beside_slices(training: "Training", network: "Network", test: "tuple[Course, ...]") -> _Report:
-    """Return how fixed numbers of slices, the rule and the network do."""
-    from training.judge.think import contest, times_table
-    from training.learn.rl.course import problems_of
-
-    times = contest({"network": network.choose}, problems_of(test), **training.thinking)
-    table = times_table(times)
-    ratios = {name: time.ratio if time.solved.all() else None for name, time in times.items()}
-    return {"time_ratios": ratios}, [table], [], []
-
-
-def _beside_depths(network: "Network", test: "tuple[Course, ...]", out: Path, workers: "Workers") -> _Report:
-    """Return how fixed depths, rules, the ready-made tree, the oracle and the network do, and their leaderboard."""
-    from rt_gym import InputError
-    from training.judge.leaderboard import PRICE, leaderboard_table, score
-
-    findings = _judged(out / "policy.npz", network.d_max, test, out, workers)
-    document, tables, remarks = findings.document(), findings.tables(), findings.remarks()
     try:
-        standings = score(findings.rows)
-        document["leaderboard"] = [standing.document() for standing in standings]
-        tables.append(leaderboard_table(standings, PRICE))
-    except InputError as error:  # on easy maps the oracle saves nothing
-        remarks.append(f"There is no leaderboard: {error}.")
-    return document, tables, remarks, findings.write(out, {"training": network.about})
-
-
-def _judged(policy: Path, d_max: int, test: "tuple[Course, ...]", out: Path, workers: "Workers") -> "Findings":
-    from training.judge import find
-    from training.learn.select import MAX_MOVES, fixed_depths, opponents
-    from training.runs import Allowance, Plan, enlist_all, run_plan
-
-    own = enlist_all(["classifier-lrta", f"policy-lrta:policy={policy}"], [Allowance.of(None)])
-    plan = Plan((*fixed_depths(), *opponents(d_max), *own), test, max_moves=MAX_MOVES)
-    with progress("running on unseen maps", plan.runs) as advance:
-        rows, timings = run_plan(plan, out / "test", workers, advance)
-    return find(plan, rows, timings)
+        result = train_rl(config, parts, out, Workers(jobs), progress, tensorboard)
+    except KeyboardInterrupt:
+        kept = f"what was learned until the last look at the validation maps is kept in {shown(out)}"
+        typer.echo(f"stopped: {kept}; the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
+    if as_json:
+        print_json(result.document())
+        return
+    columns = ["generations" if algo == "cma" else "steps", "mean return", *result.progress.names]
+    print_table("On the validation maps", columns, result.progress.table(), 0)
+    for table in result.tables:
+        print_table(table.title, table.columns, table.rows)
+    typer.echo("\n".join(["", *result.remarks, *map(str, result.files)]))

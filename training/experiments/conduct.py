@@ -9,10 +9,10 @@ from typing import Any
 
 from rt_gym.files import make_folder
 from training.experiments.evidence import Evidence
-from training.experiments.exams import examine
 from training.experiments.frame import Experiment, Finding, Part, check_size
 from training.experiments.grounds import Generated, Ground
-from training.experiments.lessons import Taught, room, teach
+from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
+from training.learn.setup import TrainingSetup
 from training.runs import Course, Plan, Row, Timing, Workers, run_plan, write_tables
 
 STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
@@ -82,16 +82,16 @@ def _teach(
     home: Path,
     workers: Workers,
     progress: Progress,
-) -> list[Taught]:
-    """Train the policies that take part, and examine what is to be examined."""
+) -> list[Trained]:
+    """Train the policies that take part, and cross-validate what is to be validated."""
     if not part.taught:
         return []
     train, validation = part.school(size, maps, experiment.seed)
-    folder = room(home / "policies", train, validation)
+    folder = policies_folder(home / "policies", train, validation)
     found = {}
     with progress(f"{experiment.id}: teaching", len(part.taught)) as advance:
-        lessons = teach(part.lessons, train, validation, folder, workers)
-        for one in chain(lessons, examine(part.exams, train, folder, workers)):
+        policies = train_all(part.lessons, TrainingSetup(train, validation, workers, folder))
+        for one in chain(policies, cross_validate_all(part.exams, train, folder, workers)):
             found[one.name] = one
             advance()
     return [found[name] for name in part.taught]
@@ -105,7 +105,7 @@ def _run(
         return run_plan(plan, out, workers, advance)
 
 
-def _evidence(found: tuple[list[Row], list[Timing]], taught: list[Taught], plan: Plan) -> Evidence:
+def _evidence(found: tuple[list[Row], list[Timing]], taught: list[Trained], plan: Plan) -> Evidence:
     marks = {one.name: one.quality for one in taught if one.quality is not None}
     return Evidence(*found, marks, {course.name: course.grid for course in plan.courses})
 

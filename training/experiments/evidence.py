@@ -13,7 +13,7 @@ from training.judge import Arena, Estimate, Score, score_all
 from training.judge.scores import curve_ratios, fixed_curve, score_arena
 from training.judge.stats import Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
-from training.learn.validate import Quality
+from training.learn.validate import PredictionQuality
 from training.runs import Entry, Row, Timing
 
 NO_LIMIT = "no limit"
@@ -35,7 +35,7 @@ class Evidence:
         self,
         rows: Sequence[Row],
         timings: Sequence[Timing],
-        marks: Mapping[str, Quality] | None = None,
+        marks: Mapping[str, PredictionQuality] | None = None,
         grids: Mapping[str, Grid] | None = None,
     ) -> None:
         self.rows = rows
@@ -157,31 +157,6 @@ def ratio_table(title: str, rows: Iterable[Row]) -> Table:
     scores = [score for score in score_all(rows) if score.entry.agent != "lrta"]
     lines = [[one.entry.label, *with_interval(one.ratio_mean), *with_interval(one.ratio_pooled)] for one in scores]
     return Table(f"{title}: ratios to the curve of fixed depths", columns, lines)
-
-
-def accuracy(mark: Quality) -> Estimate | None:
-    """Return the share of labels that were predicted, with its interval over problems."""
-    return ratio(mark.hits, mark.states)
-
-
-def exam_table(title: str, evidence: Evidence) -> Table:
-    """Return a table of all exams: what was predicted, and the ratio of the policy's runs."""
-    columns = ["\nexam", "\nstates", "\naccuracy", "95 %\ninterval", "most frequent\nlabel", "same\nmove", "\nnodes"]
-    columns += ["ratio\nmean", "95 %\ninterval"]
-    scores = {score.entry.label: score for score in score_all(evidence.rows)}
-    lines = [
-        [
-            name,
-            f"{int(mark.states.sum()):,}",
-            *with_interval(accuracy(mark)),
-            digits(mark.majority),
-            digits(mark.same_move),
-            digits(mark.nodes),
-            *with_interval(scores[f"classifier-lrta policy={name}"].ratio_mean),
-        ]
-        for name, mark in evidence.marks.items()
-    ]
-    return Table(title, columns, lines)
 
 
 def with_interval(ours: Estimate | None) -> list[str]:

@@ -14,10 +14,9 @@ from typing import Any
 
 from rt_gym import Grid, InputError, sample_problems
 from rt_gym.errors import quoted
-from training.experiments.exams import Exam
 from training.experiments.grounds import Generated, Ground
-from training.experiments.lessons import Lesson, Reinforcement, Upbringing
 from training.experiments.quantities import Quantity
+from training.experiments.trained import CrossValidation, EvolutionTraining, RLTraining, TreeTraining
 from training.judge import Estimate
 from training.judge.tables import Table
 from training.runs import Allowance, Contender, Course, Entry, Plan, Task, enlist
@@ -151,8 +150,8 @@ class Part:
     rules: Mapping[str, Any] = field(default_factory=dict)
     trials: int | str = 1
     max_moves: int = 10_000_000
-    lessons: tuple[Lesson | Upbringing | Reinforcement, ...] = ()
-    exams: tuple[Exam, ...] = ()
+    lessons: tuple[TreeTraining | EvolutionTraining | RLTraining, ...] = ()
+    exams: tuple[CrossValidation, ...] = ()
     taught_on: tuple[Ground, ...] = ()
     chosen_on: tuple[Ground, ...] = ()
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from training.experiments.evidence import Evidence, bootstrap, exactly, mean, ratio, trend
+from training.experiments.trained import CrossValidation
 from training.judge import Estimate
 from training.judge.stats import Floats
 from training.runs import Entry
@@ -65,6 +66,26 @@ class Column(Numbers):
     def values(self, parts: Parts) -> Floats:
         """Return this number of every run."""
         return parts[self.part].numbers(self.competitor, self.name)
+
+
+@dataclass(frozen=True)
+class CrossValidated(Numbers):
+    """A count of a cross-validation in every problem that was logged.
+
+    Attributes:
+        validation: which one.
+        counted: ``"states"``, or ``"hits"``: those whose label was predicted.
+        part: of which part of the experiment.
+    """
+
+    validation: CrossValidation
+    counted: str
+    part: int = 0
+
+    def values(self, parts: Parts) -> Floats:
+        """Return this count of every problem."""
+        counts: Floats = getattr(parts[self.part].marks[self.validation.name], self.counted)
+        return counts
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from rt_gym.errors import InputError, quoted, whole
+from training.j48.export import Stored, check_names, from_json, python_source, to_json, weka_text
 from training.j48.grow import grow
-from training.j48.json_form import Stored, check_names, from_json, to_json
 from training.j48.prune import collapse, prune
-from training.j48.samples import Table
-from training.j48.text import python_source, weka_text
+from training.j48.samples import TrainingSet
 from training.j48.tree import NONE, Tree, add_probabilities, depth, fill_classes, importances, probabilities
 
 _SWITCHES = ("unpruned", "subtree_raising", "collapse", "mdl", "split_point_actual_value", "laplace")
@@ -186,7 +185,7 @@ class J48Classifier(ClassifierMixin, BaseEstimator):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise InputError(f"{name} must be True or False, not {quoted(getattr(self, name))}")
 
-    def _read_table(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Table:
+    def _read_table(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSet:
         """Return the training set; the classes are learned here."""
         with _refusing():
             rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
@@ -199,7 +198,7 @@ class J48Classifier(ClassifierMixin, BaseEstimator):
             raise InputError(f"sample_weight must have a positive and finite sum, not {weights}")
         used = weight > 0
         self.classes_, label = np.unique(labels[used], return_inverse=True)
-        return Table(np.ascontiguousarray(rows[used].T), label.astype(np.int32), weight[used], self.classes_.size)
+        return TrainingSet(np.ascontiguousarray(rows[used].T), label.astype(np.int32), weight[used], self.classes_.size)
 
     def _probabilities(self, X: ArrayLike, laplace: bool) -> NDArray[np.float64]:
         tree = self._fitted()

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel
-from training.j48.samples import Sample, Table, divided, whole
+from training.j48.samples import NodeRows, TrainingSet, all_rows, divided
 from training.j48.split import best_feature, make_scratch
 from training.j48.tree import NONE, Tree
 
 
-def grow(table: Table, min_num_obj: int, mdl: bool, actual_value: bool) -> Tree:
+def grow(table: TrainingSet, min_num_obj: int, mdl: bool, actual_value: bool) -> Tree:
     """Return the full tree of a training set.
 
     Args:
@@ -20,7 +20,7 @@ def grow(table: Table, min_num_obj: int, mdl: bool, actual_value: bool) -> Tree:
         mdl: whether a gain pays for the choice among many thresholds.
         actual_value: whether thresholds are values of the training set; otherwise midpoints between two of them.
     """
-    root, scratch = whole(table), make_scratch(table)
+    root, scratch = all_rows(table), make_scratch(table)
     columns = _sorted_columns(table, root) if actual_value else None
     side = np.empty(table.label.size, np.uint8)
     nodes = _Nodes()
@@ -71,7 +71,7 @@ class _Nodes:
         )  # fmt: skip
 
 
-def _sorted_columns(table: Table, root: Sample) -> list[NDArray[np.float64]]:
+def _sorted_columns(table: TrainingSet, root: NodeRows) -> list[NDArray[np.float64]]:
     """Return the sorted values of every feature, without the missing."""
     columns = np.take_along_axis(table.values, root.order, axis=1)
     return [column[: np.count_nonzero(~np.isnan(column))] for column in columns]

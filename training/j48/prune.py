@@ -1,16 +1,16 @@
 """Making a grown tree smaller: collapsing, and pruning by expected errors.
 
 Pruning works from the leaves up. An inner node becomes a leaf, or is replaced by its heavier branch (subtree raising),
-or stays, whichever lets expect the fewest errors; smaller trees get a bonus.
+or stays, whichever lets expect the fewest errors; smaller trees get a bonus. What is to be expected is a pessimistic
+estimate, the upper limit of a confidence interval.
 """
 
 import numpy as np
+from scipy.special import ndtri
 
 from rt_gym.jit import kernel
-from training.j48.pessimism import confidence_limits, expected_errors
 from training.j48.reroute import Group, adopt, arrange, make_trial, send_down
-from training.j48.samples import Table
-from training.j48.tolerance import at_least, total, training_errors
+from training.j48.samples import TrainingSet, at_least, equal, total, training_errors
 from training.j48.tree import NONE, Tree, renumbered
 
 FEW_TRAINING_ERRORS = 1e-3  # that a subtree must save, or it collapses
@@ -29,7 +29,7 @@ def collapse(tree: Tree) -> Tree:
     return renumbered(tree)
 
 
-def prune(tree: Tree, table: Table, confidence_factor: float, raising: bool) -> Tree:
+def prune(tree: Tree, table: TrainingSet, confidence_factor: float, raising: bool) -> Tree:
     """Return the tree pruned by the errors that are to be expected of it.
 
     Args:
@@ -51,7 +51,7 @@ def make_leaf(tree: Tree, node: int) -> None:
 class _Pruner:
     """One pruning of one tree."""
 
-    def __init__(self, tree: Tree, table: Table, confidence_factor: float, raising: bool) -> None:
+    def __init__(self, tree: Tree, table: TrainingSet, confidence_factor: float, raising: bool) -> None:
         self._tree, self._table, self._raising = tree, table, raising
         self._limits = confidence_limits(confidence_factor)
         self._below = np.empty(tree.feature.size)  # expected errors of the leaves below a node
@@ -133,3 +133,42 @@ def errors_of_leaves(tree, trial, visited, confidence, z):
         if tree.feature[node] == NONE:
             result += expected_errors(trial.counts[node], confidence, z)
     return result
+
+
+def confidence_limits(confidence_factor: float) -> tuple[float, float]:
+    """Return the confidence and its normal quantile, both computed in single precision as Weka does."""
+    confidence = np.float32(confidence_factor)
+    return float(confidence), float(ndtri(float(np.float32(1) - confidence)))
+
+
+@kernel
+def extra_errors(n, e, confidence, z):
+    """Return what to add to ``e`` errors among rows of weight ``n``; ``z`` is the quantile of the confidence."""
+    if confidence > 0.5:
+        return 0.0
+    if e < 1.0:
+        base = n * (1.0 - confidence ** (1.0 / n))
+        if e == 0.0:
+            return base
+        return base + e * (several_errors(n, 1.0, z) - base)
+    return several_errors(n, e, z)
+
+
+@kernel
+def several_errors(n, e, z):
+    """Return the extra errors where there is one error or more: the upper limit of Wilson's interval."""
+    if e + 0.5 >= n:
+        return max(n - e, 0.0)
+    f = (e + 0.5) / n
+    upper = f + z * z / (2 * n) + z * np.sqrt(f / n - f * f / n + z * z / (4 * n * n))
+    return upper / (1.0 + z * z / n) * n - e
+
+
+@kernel
+def expected_errors(counts, confidence, z):
+    """Return the errors to be expected of a leaf with these class weights."""
+    n = total(counts)
+    if equal(n, 0.0):
+        return 0.0
+    e = training_errors(counts)
+    return e + extra_errors(n, e, confidence, z)

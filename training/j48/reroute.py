@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel
-from training.j48.tolerance import total
+from training.j48.samples import total
 from training.j48.tree import NONE, Tree
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel
-from training.j48.samples import Table
-from training.j48.tolerance import at_least, equal, first_maximum, greater, total
+from training.j48.samples import TrainingSet, at_least, equal, first_maximum, greater, total
 from training.j48.tree import NONE
 
 APART = 1e-5  # values that are not further apart than this are not separated
@@ -42,7 +41,7 @@ class Scratch(NamedTuple):
     threshold: NDArray[np.float64]
 
 
-def make_scratch(table: Table) -> Scratch:
+def make_scratch(table: TrainingSet) -> Scratch:
     """Return the buffers for the splits of a training set."""
     features, rows = table.values.shape
     return Scratch(np.empty(rows), *np.empty((4, table.classes)), *np.empty((3, features)))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel
-from training.j48.tolerance import first_maximum
+from training.j48.samples import first_maximum
 
 NONE = -1  # in place of a feature at leaves, and of the children they do not have
 

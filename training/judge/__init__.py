@@ -4,7 +4,7 @@ from training.judge.against import Verdict, judge
 from training.judge.calibrate import Calibration, late_ticks
 from training.judge.findings import Findings, Question, find
 from training.judge.recommend import recommend
-from training.judge.scores import Arena, Score, advantage, score_all
+from training.judge.scores import Arena, Score, score_all
 from training.judge.stats import Estimate
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "Question",
     "Score",
     "Verdict",
-    "advantage",
     "find",
     "judge",
     "late_ticks",

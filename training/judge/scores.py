@@ -182,18 +182,6 @@ def _score(
     )
 
 
-def advantage(rows: Iterable[Row], one: str, other: str) -> Estimate | None:
-    """Return the ratio (mean) of one contender over that of another, by their labels, on the same resampled problems.
-
-    None where there is no curve or a run failed.
-    """
-    arena = Arena(rows)
-    curve = fixed_curve(list(arena.samples.values()))
-    named = {entry.label: entry for entry in arena.samples}
-    above, below = (curve_ratios(arena, named[label], curve, arena.mean) for label in (one, other))
-    return None if above is None or below is None else arena.estimate(above / below)
-
-
 def _ratio(arena: Arena, entry: Entry, curve: list[Entry], work: Mapping[Entry, Floats]) -> Estimate | None:
     found = curve_ratios(arena, entry, curve, work)
     return None if found is None else arena.estimate(found)

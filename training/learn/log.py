@@ -8,11 +8,8 @@ Prediction to No-Regret Online Learning", AISTATS 2011, known as DAgger).
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +29,14 @@ from rt_gym.files import PathLike, atomic_write, read_bytes, shown
 from rt_gym.search.distance import exact_distances
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
-from training.runs.sources import source_stamp
+from training.runs.execution import run_all
+from training.runs.jobs import Arrays, Series, Work
+from training.runs.store import Store
 
 KIND, VERSION = "rt_gym.samples", 3
-_PER_JOB = 5  # problems; fixed, so that the jobs on disk fit whatever the number of workers
-_COLUMNS = ("situation", "label", "action", "rise", "work", "regret", "ties", "problem")
+_LOGGED = ("situation", "label", "action", "rise", "work", "regret", "ties")
+_COLUMNS = (*_LOGGED, "problem")
+_COUNTS = "counts"  # how many rows each problem has
 
 
 @dataclass(frozen=True)
@@ -169,29 +169,57 @@ class Logging:
 
 
 @dataclass(frozen=True)
-class Job:
-    """Some problems of one map; ``first`` is the number of the first of them."""
+class DepthLogging(Work[Task, Arrays]):
+    """Walk problems of one map and label the states on the way.
 
-    grid: Grid
-    tasks: tuple[Task, ...]
-    first: int
+    Attributes:
+        logging: how to log.
+        policy: the policy that walks; the oracle if None.
+    """
+
     logging: Logging
     policy: Policy | None
-    stamp: str
 
-    @cached_property
-    def key(self) -> str:
-        """A hash of everything that the samples depend on."""
-        walker = None if self.policy is None else [asdict(self.policy) | {"forest": _digest(self.policy)}]
-        parts = [self.grid.digest, self.tasks, self.first, asdict(self.logging), walker, self.stamp]
-        return sha256(json.dumps(parts, default=repr).encode()).hexdigest()[:32]
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Who walks, and who labels."""
+        return "classifier-lrta", "oracle-lrta"
+
+    def do(self, grid: Grid | None, items: Sequence[Task]) -> Arrays:
+        """Return the columns of all tasks, and how many rows each task has."""
+        assert grid is not None, "problems have a map"
+        agent = OracleLRTA(self.logging.d_max) if self.policy is None else ClassifierLRTA(self.policy)
+        parts = [self._walk(agent, grid, task) for task in items]
+        counts = np.array([len(part["label"]) for part in parts])
+        return {name: np.concatenate([part[name] for part in parts]) for name in _LOGGED} | {_COUNTS: counts}
+
+    def _walk(self, agent: DepthControl, grid: Grid, task: Task) -> Arrays:
+        logging = self.logging
+        record = make_record(logging.per_problem, logging.d_max, exact_distances(grid, task.goal))
+        agent.record_states(record, logging.history)
+        problem = make_problem(grid, task, None, ())
+        agents.run(agent, problem, max_moves=logging.max_moves, seed=logging.seed, clock=False)
+        rows = int(record.taken)
+        return {
+            "situation": record.situation[:rows],
+            "label": record.label[:rows],
+            "action": record.action[:rows, 1:],
+            "rise": record.rise[:rows, 1:].astype(np.float32),
+            "work": record.work[:rows, 1:].astype(np.int32),
+            "regret": record.regret[:rows, 1:].astype(np.float32),
+            "ties": record.ties[:rows, 1:],
+        }
+
+    def pack(self, result: Arrays) -> Arrays:
+        """Return the columns, which are arrays already."""
+        return result
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+        """Return the columns; a missing one raises."""
+        return {name: arrays[name] for name in (*_LOGGED, _COUNTS)}
 
 
-def _digest(policy: Policy) -> str:
-    return sha256(b"".join(array.tobytes() for array in policy.forest)).hexdigest()
-
-
-def collect(
+def log_samples(
     courses: Iterable[Course],
     logging: Logging,
     policy: Policy | None = None,
@@ -208,66 +236,17 @@ def collect(
         workers: all cores of this machine by default.
         folder: where finished jobs are kept, so that a stopped run can go on; nothing is kept without one.
         advance: called with how many problems are done.
+
+    Raises:
+        InputError: if there are no problems.
     """
-    report = advance or (lambda problems: None)
-    jobs = list(_jobs(courses, logging, policy))
-    if not jobs:
+    work = DepthLogging(logging, policy)
+    series = [Series(work, course.grid, course.tasks) for course in courses if course.tasks]
+    if not series:
         raise InputError("there are no problems to log")
-    found = {job.key: samples for job in jobs if (samples := _kept(folder, job.key)) is not None}
-    report(sum(len(job.tasks) for job in jobs if job.key in found))
-    sizes = {job.key: len(job.tasks) for job in jobs}
-    with closing((workers or Workers()).run([job for job in jobs if job.key not in found], run_job)) as finished:
-        for key, samples in finished:
-            if folder is not None:
-                folder.mkdir(parents=True, exist_ok=True)
-                samples.save(folder / f"{key}.npz")
-            found[key] = samples
-            report(sizes[key])
-    parts = [found[job.key] for job in jobs]
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
-    return Samples(**joined, about=asdict(logging) | {"maps": list(dict.fromkeys(job.grid.name for job in jobs))})
-
-
-def _jobs(courses: Iterable[Course], logging: Logging, policy: Policy | None) -> Iterable[Job]:
-    first, stamp = 0, source_stamp("classifier-lrta") + source_stamp("oracle-lrta")  # who drives, and who labels
-    for course in courses:
-        for begin in range(0, len(course.tasks), _PER_JOB):
-            tasks = course.tasks[begin : begin + _PER_JOB]
-            yield Job(course.grid, tasks, first, logging, policy, stamp)
-            first += len(tasks)
-
-
-def _kept(folder: Path | None, key: str) -> Samples | None:
-    path = None if folder is None else folder / f"{key}.npz"
-    try:
-        return None if path is None or not path.exists() else load_samples(path)
-    except InputError:  # damaged: it is logged again
-        return None
-
-
-def run_job(job: Job) -> Samples:
-    """Walk the problems of a job and return their samples."""
-    logging = job.logging
-    agent: DepthControl = OracleLRTA(logging.d_max) if job.policy is None else ClassifierLRTA(job.policy)
-    agent.d_max, agent.history = logging.d_max, logging.history
-    parts = [_walk(agent, job, number, task) for number, task in enumerate(job.tasks, job.first)]
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
-    return Samples(**joined, about=asdict(logging))
-
-
-def _walk(agent: DepthControl, job: Job, number: int, task: Task) -> dict[str, NDArray[Any]]:
-    logging, problem = job.logging, make_problem(job.grid, task, None, ())
-    distance = exact_distances(job.grid, task.goal)
-    agent.record = record = make_record(logging.per_problem, logging.d_max, distance)
-    agents.run(agent, problem, max_moves=logging.max_moves, seed=logging.seed, clock=False)
-    rows = int(record.taken)
-    return {
-        "situation": record.situation[:rows],
-        "label": record.label[:rows],
-        "action": record.action[:rows, 1:],
-        "rise": record.rise[:rows, 1:].astype(np.float32),
-        "work": record.work[:rows, 1:].astype(np.int32),
-        "regret": record.regret[:rows, 1:].astype(np.float32),
-        "ties": record.ties[:rows, 1:],
-        "problem": np.full(rows, number, np.int32),
-    }
+    parts = [part for parts in run_all(series, Store(folder), workers, advance) for part in parts]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in (*_LOGGED, _COUNTS)}
+    counts = joined.pop(_COUNTS)
+    problem = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
+    maps = list(dict.fromkeys(one.grid.name for one in series if one.grid is not None))
+    return Samples(**joined, problem=problem, about=asdict(logging) | {"maps": maps})

@@ -3,47 +3,64 @@
 What is chosen (the price of work, the threshold to act) is chosen on validation maps only; test maps are seen once.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import log
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from agents.policies.trees import Policy
 from rt_gym import InputError
-from training.judge import Score, score_all
-from training.learn.fit import Recipe, act_from, fit_policy
-from training.learn.log import Logging, Samples, collect
+from training.judge import Findings, Score, score_all
+from training.judge.stats import Floats
+from training.learn.fit import act_from, fit_policy
+from training.learn.log import Logging, Samples, log_samples
+from training.learn.merit import MAX_MOVES, compare, fixed_depths, log_ratios, merit, opponents
+from training.learn.setup import OnProgress, Parts, Reporting, TrainingSetup, silent
+from training.learn.targets import Recipe
+from training.learn.validate import (
+    FOLDS,
+    PredictionQuality,
+    cross_validate,
+    describe_quality,
+    importances,
+    learning_curve,
+)
 from training.runs import Allowance, Contender, Course, Plan, Workers, enlist_all, run_plan
 
 STATES = 400  # how many states of a problem are labelled when a policy walks
-CURVE = "1,2,3,4,5,6,8,10,12,14,16,20,26"  # the depths of the curve that policies are measured by
-RULES = ("rule-lrta:rule=update,revisit,settle:d_max=10", "rule-lrta:rule=update,revisit,settle:d_max=20")
 PRICES = (0.0005, 0.001, 0.002, 0.004)
 THRESHOLDS = (0.5, 0.7, 0.9)
-MAX_MOVES = 1_000_000
-
-OnProgress = Callable[[float, str], Any]
 
 
 @dataclass(frozen=True)
-class School:
-    """Where and how policies are trained.
+class DepthConfig:
+    """How a depth policy is trained.
 
     Attributes:
-        train, validation: maps with problems, disjoint.
+        recipe: how it is learned.
         logging: how states are logged.
         dagger: how many rounds of labelling the states that its own policy visits.
-        workers: what runs the jobs.
-        folder: where jobs and candidates are kept.
+        price, threshold: those of the recipe; chosen on the validation maps where None.
     """
 
-    train: tuple[Course, ...]
-    validation: tuple[Course, ...]
+    recipe: Recipe
     logging: Logging
-    dagger: int
-    workers: Workers
-    folder: Path
+    dagger: int = 0
+    price: float | None = None
+    threshold: float | None = None
+
+    def recipes(self) -> list[Recipe]:
+        """Return the recipes among which validation chooses: with the prices or thresholds that are not given."""
+        recipe, price, threshold = self.recipe, self.price, self.threshold
+        prices = [price] if price is not None else PRICES if recipe.labels == "cost" else [recipe.price]
+        found = [replace(recipe, price=one) for one in prices]
+        if recipe.decide == "depth":
+            return found
+        if recipe.labels == "cost":
+            return [replace(one, threshold=threshold or 0.0) for one in found]
+        thresholds = [threshold] if threshold is not None else THRESHOLDS
+        return [replace(one, threshold=value) for one in found for value in thresholds]
 
 
 @dataclass(frozen=True)
@@ -57,89 +74,179 @@ class Candidate:
 
     @property
     def merit(self) -> float:
-        """The mean of the logarithms of both ratios; a candidate whose runs failed has none."""
-        if self.score is None or self.score.ratio_mean is None or self.score.ratio_pooled is None:
-            return float("-inf")
-        return 0.5 * (log(self.score.ratio_mean.value) + log(self.score.ratio_pooled.value))
+        """The merit of its ratios; a candidate whose runs failed has none."""
+        return merit(log_ratios(self.score))
+
+    @property
+    def ratios(self) -> list[float | None] | None:
+        """Both ratios, mean and pooled, None where there is none; None if nothing had to be chosen."""
+        if self.score is None:
+            return None
+        parts = self.score.ratio_mean, self.score.ratio_pooled
+        return [None if part is None else part.value for part in parts]
+
+    def document(self) -> dict[str, Any]:
+        """Return what was chosen by, as JSON takes it."""
+        return {"price": self.recipe.price, "threshold": self.recipe.threshold, "validation_ratios": self.ratios}
 
 
-def train(school: School, recipe: Recipe, on_progress: OnProgress) -> Candidate:
-    """Learn from the oracle's states, then from those of the policy itself."""
-    jobs = school.folder / "samples"
-    on_progress(0, "the oracle walks")
-    samples = collect(school.train, school.logging, None, school.workers, jobs)
-    policy = fit_policy(samples, recipe)
-    for number in range(school.dagger):
-        on_progress(1, f"its own states, round {number + 1} of {school.dagger}")
-        logging = replace(school.logging, per_problem=min(STATES, school.logging.per_problem))
-        samples += collect(school.train, logging, policy, school.workers, jobs)
-        policy = fit_policy(samples, recipe)
-    return Candidate(recipe, policy, samples)
+@dataclass(frozen=True)
+class DepthResult:
+    """What a training of a depth policy found.
+
+    Attributes:
+        candidates: all policies, the best first.
+        quality: what the best predicts of samples that it has not learned from.
+        importances: by how much its cost rises when a feature is shuffled.
+        curve: the learning curve.
+        findings: its runs on the test maps, beside fixed depths, rules and the oracle.
+        files: what was written.
+    """
+
+    candidates: list[Candidate]
+    quality: PredictionQuality
+    importances: dict[str, float]
+    curve: Floats
+    findings: Findings
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate that was chosen."""
+        return self.candidates[0]
+
+    @property
+    def policy(self) -> Policy:
+        """Its policy."""
+        return self.best.policy
+
+    def document(self) -> dict[str, Any]:
+        """Return all of it, as JSON takes it."""
+        size = {"nodes": self.policy.forest.feature.size, "branch": self.policy.branch}
+        return self.findings.document() | {
+            "policy": self.policy.about | size,
+            "cross_validation": describe_quality(self.quality),
+            "importances": self.importances,
+            "learning_curve": self.curve.tolist(),
+            "candidates": [one.document() for one in self.candidates],
+            "files": [str(path) for path in self.files],
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write tables and plots into a folder and return where they are."""
+        from training.judge.figures import draw_training
+        from training.judge.plots import save
+
+        measure = "accuracy" if self.best.recipe.labels == "class" else "mean cost of a decision, in steps"
+        figure = draw_training(self.quality.confusion, self.importances, self.curve, measure)
+        tables = self.findings.write(folder, {"recipe": self.policy.about["recipe"]})
+        return [*tables, save(figure, folder / "training.png")]
 
 
-def candidates(recipe: Recipe, price: float | None, threshold: float | None) -> list[Recipe]:
-    """Return the recipes among which validation chooses: with the prices or thresholds that are not given."""
-    prices = [price] if price is not None else PRICES if recipe.labels == "cost" else [recipe.price]
-    found = [replace(recipe, price=one) for one in prices]
-    if recipe.decide == "depth":
-        return found
-    if recipe.labels == "cost":
-        return [replace(one, threshold=threshold or 0.0) for one in found]
-    thresholds = [threshold] if threshold is not None else THRESHOLDS
-    return [replace(one, threshold=value) for one in found for value in thresholds]
+def train_depth(
+    config: DepthConfig,
+    parts: Parts,
+    folder: Path,
+    workers: Workers,
+    reporting: Reporting = silent,
+    csv: bool = False,
+) -> DepthResult:
+    """Train, choose, cross-validate and compare; policy, samples, tables and plots are written into a folder.
+
+    Finished jobs are kept there: the same call goes on where it was stopped.
+
+    Args:
+        config: how to train.
+        parts: the maps.
+        folder: for all that is written; it must exist.
+        workers: what runs the jobs.
+        reporting: told of the progress.
+        csv: whether samples are written as a table, too.
+
+    Raises:
+        InputError: if there are too few problems, or no candidate reaches all goals.
+    """
+    drawn = sum(len(course.tasks) for course in parts.train)
+    if drawn < FOLDS:
+        raise InputError(f"to cross-validate takes at least {FOLDS} problems on the maps to learn on, not {drawn}")
+    setup = TrainingSetup(parts.train, parts.validation, workers, folder)
+    with reporting("", (1 + config.dagger) * len(config.recipes()) + 1) as advance:
+        ranked = choose(setup, config, lambda amount, text: advance(amount, text))
+    best = ranked[0]
+    names = ["samples.npz", "samples.csv"] if csv else ["samples.npz"]
+    best.policy.save(folder / "policy.json")
+    for name in names:
+        best.samples.save(folder / name)
+    with reporting("cross-validating", 3) as advance:
+        quality = cross_validate(best.samples, best.recipe)
+        advance(1, "shuffling features")
+        weights = importances(best.samples, best.recipe)
+        advance(1, "learning from less")
+        curve = learning_curve(best.samples, best.recipe)
+        advance()
+    contenders = (*fixed_depths(), *opponents(best.policy.d_max), *contenders_of([best.policy], folder / "test"))
+    findings = compare(contenders, parts.test, folder / "test", workers, reporting)
+    result = DepthResult(ranked, quality, weights, curve, findings)
+    return replace(result, files=[folder / "policy.json", folder / names[0], *result.write(folder)])
 
 
-def choose(school: School, recipes: Sequence[Recipe], on_progress: OnProgress) -> list[Candidate]:
+def choose(setup: TrainingSetup, config: DepthConfig, on_progress: OnProgress) -> list[Candidate]:
     """Train every recipe, judge all of them on the validation maps and return them, the best first.
 
     Raises:
         InputError: if no candidate reaches all goals.
     """
-    made = list(_trained(school, recipes, on_progress))
+    made = list(_trained(setup, config, on_progress))
     if len(made) == 1:
         return made
     on_progress(1, "choosing on the validation maps")
-    scores = judge([one.policy for one in made], school.validation, school.workers, school.folder / "validation")
+    scores = score_policies([one.policy for one in made], setup.validation, setup.workers, setup.folder / "validation")
     judged = [replace(one, score=score) for one, score in zip(made, scores[-len(made) :], strict=True)]
     ranked = sorted(judged, key=lambda one: -one.merit)
-    if ranked[0].merit == float("-inf"):
+    if ranked[0].merit == -inf:
         raise InputError("no candidate reached every goal of the validation maps within the move cap")
     return ranked
 
 
-def _trained(school: School, recipes: Sequence[Recipe], on_progress: OnProgress) -> Iterator[Candidate]:
+def _trained(setup: TrainingSetup, config: DepthConfig, on_progress: OnProgress) -> Iterator[Candidate]:
     """Train recipes; those that differ only in the threshold share all but the last step."""
     former: Candidate | None = None
-    for recipe in recipes:
+    for recipe in config.recipes():
         if former is not None and replace(recipe, threshold=former.recipe.threshold) == former.recipe:
             policy = replace(former.policy, threshold=act_from(recipe))
             former = Candidate(recipe, policy, former.samples)
         else:
-            former = train(school, recipe, on_progress)
+            former = train_recipe(setup, config, recipe, on_progress)
         yield former
 
 
-def judge(policies: Sequence[Policy], courses: Sequence[Course], workers: Workers, folder: Path) -> list[Score]:
+def train_recipe(setup: TrainingSetup, config: DepthConfig, recipe: Recipe, on_progress: OnProgress) -> Candidate:
+    """Learn from the oracle's states, then from those of the policy itself."""
+    kept = setup.folder / "samples"
+    on_progress(0, "the oracle walks")
+    samples = log_samples(setup.train, config.logging, None, setup.workers, kept)
+    policy = fit_policy(samples, recipe)
+    own = replace(config.logging, per_problem=min(STATES, config.logging.per_problem))
+    for number in range(config.dagger):
+        on_progress(1, f"its own states, round {number + 1} of {config.dagger}")
+        samples += log_samples(setup.train, own, policy, setup.workers, kept)
+        policy = fit_policy(samples, recipe)
+    return Candidate(recipe, policy, samples)
+
+
+def score_policies(
+    policies: Sequence[Policy], courses: Sequence[Course], workers: Workers, folder: Path
+) -> list[Score]:
     """Return the scores of the fixed depths, then of the policies, on the same problems."""
-    plan = Plan((*fixed_depths(), *contend(policies, folder)), tuple(courses), max_moves=MAX_MOVES)
+    plan = Plan((*fixed_depths(), *contenders_of(policies, folder)), tuple(courses), max_moves=MAX_MOVES)
     rows, _ = run_plan(plan, folder, workers)
     return score_all(rows)
 
 
-def fixed_depths() -> list[Contender]:
-    """Return LRTA* with the fixed depths of the curve."""
-    return enlist_all([f"lrta:depth={CURVE}"], [Allowance.of(None)])
-
-
-def contend(policies: Sequence[Policy], folder: Path) -> list[Contender]:
+def contenders_of(policies: Sequence[Policy], folder: Path) -> list[Contender]:
     """Return policies as contenders; they are written to a folder, as workers read files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"policy-{number}.json" for number in range(1, len(policies) + 1)]
     for policy, file in zip(policies, files, strict=True):
         policy.save(file)
     return enlist_all([f"classifier-lrta:policy={file}" for file in files], [Allowance.of(None)])
-
-
-def opponents(d_max: int) -> list[Contender]:
-    """Return what every policy is compared with: the hand-made rules and the oracle."""
-    return enlist_all([*RULES, f"oracle-lrta:d_max={d_max}"], [Allowance.of(None)])

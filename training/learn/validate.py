@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from agents.policies.trees import Policy, add_scores, largest
 from rt_gym import InputError
 from rt_gym.jit import kernel
-from training.learn.fit import Recipe, by_layers, costs, fit_policy, inputs
-from training.learn.labels import label_by, moves
+from training.judge.stats import Floats
+from training.learn.fit import fit_policy
 from training.learn.log import Samples
-
-Floats = NDArray[np.float64]
+from training.learn.targets import Recipe, by_layers, costs, inputs, label_by, moves
 
 FOLDS = 10
 
@@ -53,7 +52,7 @@ def predict_depths(policy: Policy, samples: Samples, recipe: Recipe) -> NDArray[
 
 
 @dataclass(frozen=True)
-class Quality:
+class PredictionQuality:
     """What a policy predicts of samples that it has not learned from.
 
     Attributes:
@@ -81,7 +80,7 @@ class Quality:
     states: Floats
 
 
-def cross_validate(samples: Samples, recipe: Recipe, folds: int = FOLDS, by_problem: bool = True) -> Quality:
+def cross_validate(samples: Samples, recipe: Recipe, folds: int = FOLDS, by_problem: bool = True) -> PredictionQuality:
     """Learn on all folds but one and predict that one, in turn.
 
     Args:
@@ -104,13 +103,13 @@ def cross_validate(samples: Samples, recipe: Recipe, folds: int = FOLDS, by_prob
 
 def _quality(
     samples: Samples, recipe: Recipe, depth: NDArray[np.int64], nodes: list[int], branch: int, folds: list[float]
-) -> Quality:
+) -> PredictionQuality:
     rows, d_max = np.arange(len(samples)), samples.d_max
     label, made = label_by(samples, recipe.ties), moves(samples, recipe.ties)
     problems = int(samples.problem.max()) + 1
     confusion = np.zeros((d_max, d_max), np.int64)
     np.add.at(confusion, (label - 1, depth - 1), 1)
-    return Quality(
+    return PredictionQuality(
         accuracy=float((depth == label).mean()),
         same_move=float((made[rows, depth - 1] == made[:, -1]).mean()),
         majority=float(np.bincount(label).max() / len(samples)),
@@ -191,7 +190,7 @@ def importances(samples: Samples, recipe: Recipe) -> dict[str, float]:
     return found
 
 
-def document(quality: Quality) -> dict[str, Any]:
+def describe_quality(quality: PredictionQuality) -> dict[str, Any]:
     """Return the numbers of a cross-validation as JSON takes them."""
     plain = {name: getattr(quality, name) for name in ("accuracy", "same_move", "majority", "depth_error", "cost")}
     sizes = {"nodes": quality.nodes, "branch": quality.branch, "folds": list(quality.folds)}

@@ -1,19 +1,19 @@
 """What is compared: contenders, courses, and what binds all runs alike. A value; ``runs`` runs it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from rt_gym import InputError
 from rt_gym.cost import to_float
 from rt_gym.errors import whole
+from training.runs.agent_runs import AgentRuns, Assignment
 from training.runs.contenders import Contender
-from training.runs.courses import Course, Task
-from training.runs.jobs import Job
-from training.runs.rows import Entry, Place
+from training.runs.courses import Course
+from training.runs.jobs import Series
+from training.runs.rows import Place
 from training.runs.sources import source_stamp, versions
-
-_TASKS_PER_JOB = 25  # fixed, so that the jobs on disk fit whatever the number of workers
 
 
 @dataclass(frozen=True)
@@ -46,30 +46,33 @@ class Plan:
         """How many runs there are."""
         return len(self.contenders) * sum(len(course.tasks) for course in self.courses)
 
-    def jobs(self) -> Iterator[tuple[Job, list[tuple[Entry, Place]]]]:
-        """Yield the jobs in the order of the table, each with what its rows begin with."""
-        for contender in self.contenders:
-            stamp = source_stamp(contender.agent)
-            for course in self.courses:
-                for first in range(0, len(course.tasks), _TASKS_PER_JOB):
-                    numbers = range(len(course.tasks))[first : first + _TASKS_PER_JOB]
-                    job = self._job(contender, course, course.tasks[first : first + _TASKS_PER_JOB], stamp)
-                    yield job, [(contender.entry, self.place(course, number)) for number in numbers]
+    def series(self) -> list[Series]:
+        """Return the work in the order of the table: contender by contender, courses of one map together."""
+        groups = [(courses[0], _assignments(courses)) for courses in self._groups()]
+        return [
+            Series(self._work(contender, course), course.grid, items)
+            for contender in self.contenders
+            for course, items in groups
+        ]
 
-    def _job(self, contender: Contender, course: Course, tasks: tuple[Task, ...], stamp: str) -> Job:
-        return Job(
+    def _groups(self) -> list[list[Course]]:
+        """Return the courses, neighbours that differ in nothing but problems and changes together."""
+        return [list(group) for _, group in groupby(self.courses, lambda course: (course.grid, course.vision))]
+
+    def _work(self, contender: Contender, course: Course) -> AgentRuns:
+        return AgentRuns(
             agent=contender.agent,
             settings=contender.settings,
             budget=contender.budget,
-            grid=course.grid,
-            tasks=tasks,
             vision=course.vision,
-            changes=course.changes,
             trials=self.trials,
             max_moves=self.max_moves,
             seed=self.seed,
-            stamp=stamp,
         )
+
+    def places(self) -> Iterator[Place]:
+        """Yield the problems in the order of the table."""
+        return (self.place(course, number) for course in self.courses for number in range(len(course.tasks)))
 
     def place(self, course: Course, number: int) -> Place:
         """Return a problem as a row of a table begins."""
@@ -97,6 +100,10 @@ class Plan:
             "versions": versions(),
             "sources": {agent: source_stamp(agent) for agent in dict.fromkeys(c.agent for c in self.contenders)},
         }
+
+
+def _assignments(courses: Sequence[Course]) -> tuple[Assignment, ...]:
+    return tuple(Assignment(task, course.changes) for course in courses for task in course.tasks)
 
 
 def _describe(course: Course) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rt_gym import InputError
 from rt_gym.files import PathLike, read_bytes, shown
 
 _MOST_BYTES = 1 << 28
+OUTCOMES = ("goal", "out of moves", "no path", "overrun")  # of ``agents.Run``, in columns by their number
 
 
 class Entry(NamedTuple):

@@ -43,7 +43,7 @@ def _own_parts(agent_id: str) -> Iterator[tuple[str, str]]:
     module = sys.modules[load_agent(agent_id).__module__]
     closure = source_closure([module.__file__ or "", trials.__file__])
     yield from closure
-    yield from map(_identity, [_HERE / "jobs.py", _HERE / "rows.py"])
+    yield from map(_identity, [_HERE / "agent_runs.py", _HERE / "rows.py"])
     if _POLICY_READERS & {name for name, _ in closure}:
         yield from map(_identity, _policies())
 
@@ -52,7 +52,7 @@ def _all_parts(agent_id: str) -> Iterator[tuple[str, str]]:
     """Yield name and hash of all sources and policies, and of the file of a class of one's own."""
     own = getattr(sys.modules[load_agent(agent_id).__module__], "__file__", None)
     files = [path for folder in (_RT_GYM, _AGENTS) for path in sorted(folder.rglob("*.py"))]
-    files += [*_policies(), _HERE / "jobs.py", _HERE / "rows.py"]
+    files += [*_policies(), _HERE / "agent_runs.py", _HERE / "rows.py"]
     yield from map(_identity, files + ([Path(own)] if own else []))
 
 

@@ -1,23 +1,50 @@
-"""What runs the jobs: processes of this machine, or a Dask cluster, both through joblib."""
+"""What does the jobs: this process, other processes of this machine (through joblib), or a Dask cluster.
 
+A map goes to a worker once: as a file that processes of this machine read and keep, and in a cluster as a task of its
+own, whose result the scheduler passes on and makes again where it was lost with its worker.
+"""
+
+import pickle
+import time
+import traceback
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
 import joblib
 
-from rt_gym import InputError
+from rt_gym import Grid, InputError
 from rt_gym.errors import quoted
+from training.runs.jobs import Done, Job, run_job
 
 BACKENDS = ("loky", "dask")
 _PATIENCE = 10.0  # seconds that a scheduler has to answer
+_WAIT = 30.0  # seconds that a cluster may be without workers
+_BEAT = 1.0  # seconds between two looks at a cluster from which nothing comes
+_KEPT_MAPS = 4
 
 # Workers keep the maps and tables of their jobs. Where one has grown by some hundred megabytes, joblib begins a new one
 # in its place and warns of a leak; no job is lost.
 warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+
+
+class Pool(Protocol):
+    """Workers that are ready."""
+
+    @property
+    def size(self) -> int:
+        """How many jobs are done at a time."""
+
+    def run(self, jobs: Iterator[Job]) -> Generator[Done, None, None]:
+        """Do jobs and yield each as soon as it is finished, in any order; jobs are asked for as late as can be."""
 
 
 class Keyed(Protocol):
@@ -54,6 +81,25 @@ class Workers:
         if self.jobs != -1 and self.jobs < 1:
             raise InputError(f"the number of jobs at a time must be at least 1, not {self.jobs}")
 
+    @contextmanager
+    def open(self, grids: Mapping[str, Grid], most: int) -> Iterator[Pool]:
+        """Make workers ready for a while.
+
+        Args:
+            grids: the maps of the jobs, by their digests.
+            most: how many jobs there can be.
+        """
+        if self.scheduler is not None:
+            with _connected(self.scheduler) as client:
+                yield _Cluster(client, self.scheduler, grids)
+            return
+        count = min(most, joblib.cpu_count() if self.jobs == -1 else self.jobs)
+        if count == 1:
+            yield _Here(grids)
+            return
+        with TemporaryDirectory(prefix="rt_gym-maps-") as folder:
+            yield _Processes(count, grids, Path(folder))
+
     def run(self, jobs: Sequence[J], work: Callable[[J], R]) -> Generator[tuple[str, R], None, None]:
         """Do the work of every job and yield its key and result as soon as it is finished, in any order."""
         if not jobs:
@@ -66,17 +112,155 @@ class Workers:
             except BrokenProcessPool:
                 raise ChildProcessError("a worker process was ended from outside, perhaps for lack of memory") from None
 
-    def _ready(self) -> AbstractContextManager[Any]:
-        return nullcontext() if self.scheduler is None else _connected(self.scheduler)
+    @contextmanager
+    def _ready(self) -> Iterator[None]:
+        if self.scheduler is None:
+            yield
+            return
+        with _connected(self.scheduler) as client, joblib.parallel_config(backend="dask", client=client):
+            yield
 
 
 def _finish(job: J, work: Callable[[J], R]) -> tuple[str, R]:
     return job.key, work(job)
 
 
+@dataclass(frozen=True)
+class _Here:
+    """This process alone."""
+
+    grids: Mapping[str, Grid]
+    size = 1
+
+    def run(self, jobs: Iterator[Job]) -> Generator[Done, None, None]:
+        for job in jobs:
+            yield run_job(job, self.grids.get(job.map or ""))
+
+
+@dataclass(frozen=True)
+class _Processes:
+    """Other processes of this machine; ``folder`` is where they find the maps."""
+
+    size: int
+    grids: Mapping[str, Grid]
+    folder: Path
+
+    def run(self, jobs: Iterator[Job]) -> Generator[Done, None, None]:
+        for digest, grid in self.grids.items():
+            (self.folder / digest).write_bytes(pickle.dumps(grid))
+        parallel = joblib.Parallel(n_jobs=self.size, batch_size=1, return_as="generator_unordered")
+        try:
+            yield from parallel(joblib.delayed(_run_with_file)(job, self.folder) for job in jobs)
+        except BrokenProcessPool:
+            raise ChildProcessError("a worker process was ended from outside, perhaps for lack of memory") from None
+
+
+_maps: OrderedDict[str, Grid] = OrderedDict()  # of this worker, the last used one last
+
+
+def _run_with_file(job: Job, folder: Path) -> Done:
+    return run_job(job, None if job.map is None else _kept_map(job.map, folder))
+
+
+def _kept_map(digest: str, folder: Path) -> Grid:
+    """Return a map that this process has read before, or read it; its tables are kept with it."""
+    if digest not in _maps:
+        _maps[digest] = pickle.loads((folder / digest).read_bytes())
+        while len(_maps) > _KEPT_MAPS:
+            _maps.popitem(last=False)
+    _maps.move_to_end(digest)
+    return _maps[digest]
+
+
+class _Cluster:
+    """The workers of a Dask cluster, of which some may be lost on the way, and others come."""
+
+    def __init__(self, client: Any, address: str, grids: Mapping[str, Grid]) -> None:
+        self._client, self._address = client, address
+        try:
+            client.wait_for_workers(1, timeout=_WAIT)
+        except TimeoutError:
+            raise InputError(f"the Dask cluster at {address} has no workers: start some with dask worker") from None
+        self._maps = {
+            digest: client.submit(pickle.loads, pickle.dumps(grid), key=f"rt_gym-map-{digest}")
+            for digest, grid in grids.items()
+        }
+        self._seen = time.monotonic()
+
+    @property
+    def size(self) -> int:
+        return max(1, self._threads())
+
+    def run(self, jobs: Iterator[Job]) -> Generator[Done, None, None]:
+        finished: SimpleQueue[Any] = SimpleQueue()
+        running: set[Any] = set()
+
+        def send(count: int) -> None:
+            for job in islice(jobs, count):
+                grid = None if job.map is None else self._maps[job.map]
+                future = self._client.submit(_attempt, job, grid, pure=False)
+                running.add(future)
+                future.add_done_callback(finished.put)
+
+        send(2 * self.size)
+        try:
+            while running:
+                try:
+                    future = finished.get(timeout=_BEAT)
+                except Empty:
+                    self._look()
+                    send(2 * self.size - len(running))  # workers may have come
+                    continue
+                running.discard(future)
+                yield self._result(future)
+                send(1)
+        finally:
+            self._client.cancel(list(running))
+
+    def _threads(self) -> int:
+        try:
+            return sum(self._client.nthreads().values())
+        except OSError:
+            raise ChildProcessError(f"the Dask scheduler at {self._address} no longer answers") from None
+
+    def _look(self) -> None:
+        """Give up on a cluster that has been without workers for a while."""
+        if self._threads():
+            self._seen = time.monotonic()
+        elif time.monotonic() - self._seen > _WAIT:
+            raise ChildProcessError(f"the Dask cluster at {self._address} has lost all its workers")
+
+    def _result(self, future: Any) -> Done:
+        self._seen = time.monotonic()
+        try:
+            found = future.result()
+        except Exception as error:  # what a job itself raises comes back as a value, see _attempt
+            raise self._refusal(error) from None
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _refusal(self, error: Exception) -> Exception:
+        from distributed import KilledWorker
+
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        if isinstance(error, KilledWorker):
+            return ChildProcessError(f"a job has ended several workers, perhaps for lack of memory ({reason})")
+        return InputError(f"a worker cannot read its jobs: install the same version everywhere ({reason})")
+
+
+def _attempt(job: Job, grid: Grid | None) -> Done | Exception:
+    """Do a job, and return what it raises: what Dask raises then comes from a worker that does not know our modules."""
+    try:
+        return run_job(job, grid)
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        return error
+
+
 @contextmanager
-def _connected(scheduler: str) -> Iterator[None]:
-    """Let joblib use a Dask cluster for a while."""
+def _connected(scheduler: str) -> Iterator[Any]:
+    """Connect to a Dask cluster for a while."""
     try:
         from distributed import Client
     except ImportError:
@@ -86,5 +270,5 @@ def _connected(scheduler: str) -> Iterator[None]:
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"no Dask scheduler answers at {quoted(scheduler)} ({reason})") from None
-    with client, joblib.parallel_config(backend="dask", client=client):
-        yield
+    with client:
+        yield client

@@ -4,112 +4,91 @@ The bars were set before the first full run. The figures have no numbers; the te
 level 2, and GI and I an order of magnitude. The bars leave them a factor of 3, and of 8.
 """
 
-from agents.knowledge.guided import VISITS
-from training.experiments.dc.f5 import DEPTHS, SIDE
-from training.experiments.evidence import Evidence, ratio, ratio_table, score_table, trend
-from training.experiments.exams import PAPER
-from training.experiments.frame import Claim, Experiment, Part
-from training.experiments.grounds import Ground
-from training.experiments.lessons import Lesson
-from training.judge import Estimate, Score, advantage, score_all
+from math import inf
+
+from training.experiments import dc
+from training.experiments.evidence import Evidence, ratio_table, score_table
+from training.experiments.frame import Claim, Entrant, Experiment, Part
+from training.experiments.quantities import Advantage, Column, CurveRatio, Ratio, Trend
 from training.judge.tables import Table
-from training.runs import Allowance
 
 LEVELS = range(6)
 MODES = ("G", "GI", "I")
 CAP = 20
-TREES = (5, 10, 15)  # d_max of the paper's trees that the databases are set against
-GROUNDS = tuple(
-    Ground(f"wc3maps512/{name}", SIDE, SIDE, scaled=True) for name in ("battleground", "blastedlands", "plunderisle")
+TREES = tuple(map(dc.tree, (5, 10, 15)))  # the paper's trees that the databases are set against
+
+
+def _d_lrta(mode: str, level: int) -> Entrant:
+    return dc.d_lrta(mode, level, CAP)
+
+
+DEPTH_CLAIMS = (
+    *(
+        Claim(
+            f"G at level {level} lies below the curve of fixed depths: {dc.RATIO}, mean",
+            "above 1",
+            CurveRatio(_d_lrta("G", level)),
+            low=1,
+        )
+        for level in LEVELS
+    ),
+    Claim(
+        f"G at level 2: {dc.RATIO}, mean", "4", CurveRatio(_d_lrta("G", 2)), low=3, headline=True, direction=(1, inf)
+    ),
+    *(
+        Claim(
+            f"G at level {level} beats the classifier: its ratio over that of the best tree",
+            "above 1",
+            Advantage(_d_lrta("G", level), TREES),
+            low=1,
+        )
+        for level in range(4)
+    ),
 )
-
-# What was changed after the first full run, and why.
-CHANGES: tuple[str, ...] = ("Before the first run of this size, what comes out at smoke size had been seen.",)
-
-
-def label(mode: str, level: int, cap: int = CAP) -> str:
-    """Return the name of D LRTA* in tables."""
-    return f"pdb-lrta level={level} cap={cap} mode={mode} patience={VISITS}"
-
-
-def _claims(evidence: Evidence) -> list[Claim]:
-    scores = {score.entry.label: score for score in score_all(evidence.rows)}
-    return [*_depth_claims(evidence, scores), *_goal_claims(evidence, scores)]
-
-
-def _depth_claims(evidence: Evidence, scores: dict[str, Score]) -> list[Claim]:
-    needs = "expansions that fixed depths need for the same suboptimality, over its own, mean"
-    best = max(TREES, key=lambda d_max: _value(scores[f"classifier-lrta policy=paper-{d_max}"].ratio_mean))
-    return [
-        *(
-            Claim(
-                f"G at level {level} lies below the curve of fixed depths: {needs}",
-                "above 1",
-                scores[label("G", level)].ratio_mean,
-                low=1,
-            )
-            for level in LEVELS
-        ),
-        Claim(f"G at level 2: {needs}", "4", scores[label("G", 2)].ratio_mean, low=3),
-        *(
-            Claim(
-                f"G at level {level} beats the classifier: its ratio over that of the best tree (d_max {best})",
-                "above 1",
-                advantage(evidence.rows, label("G", level), f"classifier-lrta policy=paper-{best}"),
-                low=1,
-            )
-            for level in range(4)
-        ),
-    ]
-
-
-def _goal_claims(evidence: Evidence, scores: dict[str, Score]) -> list[Claim]:
-    return [
-        *(
-            Claim(
-                f"suboptimality of {mode} rises with the level: rank correlation",
-                "rises",
-                trend(evidence.numbers(label(mode, level), "suboptimality") for level in LEVELS),
-                low=0.9,
-            )
-            for mode in ("GI", "I")
-        ),
-        *(
-            Claim(
-                f"{better} needs fewer expansions than {worse} for the same suboptimality, level {level}: its ratio"
-                f" over that of {worse}",
-                "above 1",
-                advantage(evidence.rows, label(better, level), label(worse, level)),
-                low=1,
-            )
-            for better, worse in (("I", "GI"), ("GI", "G"))
-            for level in LEVELS
-        ),
-        *(
-            Claim(
-                f"I at level 5 is like GI at level 2: {text}, over that of GI",
-                "about 1",
-                ratio(evidence.numbers(label("I", 5), name), evidence.numbers(label("GI", 2), name)),
-                low=1 / 1.3,
-                high=1.3,
-            )
-            for text, name in (("suboptimality", "suboptimality"), ("expansions per move", "expansions_per_move"))
-        ),
-        *(
-            Claim(
-                f"{mode} at level {level}: expansions that fixed depths need for the same suboptimality, over its own,"
-                " mean",
-                "about 10",
-                scores[label(mode, level)].ratio_mean,
-                low=8,
-            )
-            for mode, level in (("I", 5), ("GI", 2))
-        ),
-    ]
-
-
-def _value(estimate: Estimate | None) -> float:
-    return 0.0 if estimate is None else estimate.value
+GOAL_CLAIMS = (
+    *(
+        Claim(
+            f"suboptimality of {mode} rises with the level: rank correlation",
+            "rises",
+            Trend(tuple(Column(_d_lrta(mode, level), "suboptimality") for level in LEVELS)),
+            low=0.9,
+            direction=(0, 1),
+        )
+        for mode in ("GI", "I")
+    ),
+    *(
+        Claim(
+            f"{better} needs fewer expansions than {worse} for the same suboptimality, level {level}: its ratio over"
+            f" that of {worse}",
+            "above 1",
+            Advantage(_d_lrta(better, level), (_d_lrta(worse, level),)),
+            low=1,
+        )
+        for better, worse in (("I", "GI"), ("GI", "G"))
+        for level in LEVELS
+    ),
+    *(
+        Claim(
+            f"I at level 5 is like GI at level 2: {text}, over that of GI",
+            "about 1",
+            Ratio(Column(_d_lrta("I", 5), name), Column(_d_lrta("GI", 2), name)),
+            low=1 / 1.3,
+            high=1.3,
+        )
+        for text, name in (("suboptimality", "suboptimality"), ("expansions per move", "expansions_per_move"))
+    ),
+    *(
+        Claim(
+            f"{mode} at level {level}: {dc.RATIO}, mean",
+            "about 10",
+            CurveRatio(_d_lrta(mode, level)),
+            low=8,
+            headline=True,
+            direction=(1, inf),
+        )
+        for mode, level in (("I", 5), ("GI", 2))
+    ),
+)
 
 
 def _tables(evidence: Evidence) -> list[Table]:
@@ -119,27 +98,20 @@ def _tables(evidence: Evidence) -> list[Table]:
 EXPERIMENT = Experiment(
     id="dc-f6",
     title="Pattern databases for depth and goal, beside fixed depths and the classifier",
-    paper="Bulitko, Björnsson, Luštrek, Schaeffer, Sigmundarson, Dynamic Control in Path-Planning with Real-Time"
-    " Heuristic Search, ICAPS 2007, Figures 5 and 6",
+    paper=f"{dc.PAPER}, Figures 5 and 6",
     parts=(
         Part(
-            grounds=GROUNDS,
+            grounds=dc.MAPS,
             problems={"smoke": 4, "record": 100, "full": 100},
-            entrants=tuple(
-                (spec, Allowance.of(None))
-                for spec in (
-                    f"lrta:depth={','.join(map(str, DEPTHS))}",
-                    f"pdb-lrta:mode={','.join(MODES)}:level={LEVELS[0]}..{LEVELS[-1]}:cap={CAP}",
-                )
-            ),
-            optimal=(90, 100),
-            max_moves=1_000_000,
-            lessons=tuple(Lesson(f"paper-{d_max}", d_max, PAPER) for d_max in TREES),
-            taught_on=GROUNDS,
+            entrants=(*dc.FIXED, *(_d_lrta(mode, level) for mode in MODES for level in LEVELS)),
+            optimal=dc.RANGE,
+            max_moves=dc.MAX_MOVES,
+            lessons=TREES,
+            taught_on=dc.MAPS,
         ),
     ),
-    seed=2007,
-    claims=_claims,
+    seed=dc.SEED,
+    claims=(*DEPTH_CLAIMS, *GOAL_CLAIMS),
     tables=_tables,
     notes=(
         "Maps and problems are those of DC-F5.",
@@ -147,5 +119,5 @@ EXPERIMENT = Experiment(
         "The guard against cycles is ours, and so is its patience of 3. It was chosen on generated maps, after runs on"
         " battleground at full size, among other maps, had shown that 50 is too much.",
     ),
-    changes=CHANGES,
+    changes=("Before the first run of this size, what comes out at smoke size had been seen.",),
 )

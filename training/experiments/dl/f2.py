@@ -21,26 +21,23 @@ from rt_gym.cost import INF
 from rt_gym.search.astar import CLOSED, begin_astar, make_buckets, resume_astar
 from rt_gym.search.distance import fill_distances
 from rt_gym.trip import make_trip
-from training.experiments.dl.t1 import PAPER, RULES, SEED
-from training.experiments.evidence import Evidence, ratio, with_interval
-from training.experiments.frame import Claim, Experiment, Part
+from training.experiments import dl
+from training.experiments.evidence import Evidence, with_interval
+from training.experiments.frame import Claim, Experiment, Part, entrant
 from training.experiments.grounds import Generated
+from training.experiments.quantities import Column, Numbers, Parts, Ratio
 from training.judge.stats import Floats
 from training.judge.tables import Table
-from training.runs import Allowance
 
 MOST_MOVES = 1_000_000
-LABEL = "dstar-lite"
-
-# What was changed after the first full run, and why.
-CHANGES: tuple[str, ...] = ()
+LITE, ASTAR = entrant("dstar-lite"), entrant("repeated-astar")
 
 PART = Part(
     grounds=(Generated("maze-holes", {"size": 101, "holes": 190}),),
     problems={"smoke": 3, "record": 60, "full": 60},
-    entrants=((LABEL, Allowance.of(None)), ("repeated-astar", Allowance.of(None))),
-    vision=1,
-    rules=RULES,
+    entrants=(LITE, ASTAR),
+    vision=dl.VISION,
+    rules=dl.RULES,
     max_moves=MOST_MOVES,
 )
 
@@ -85,7 +82,7 @@ class Watch:
     def __init__(self, problem: Problem) -> None:
         cells = problem.grid.terrain.free.size
         self.world = World(problem, max_moves=MOST_MOVES, log=2 * cells)
-        self.agent: DStarLite = agents.make(LABEL)
+        self.agent: DStarLite = agents.make(LITE.agent)
         self.agent.reset(self.world.view, 0)
         self._buckets, self._trip = make_buckets(self.world.terrain), make_trip(cells)
         self._trip.meter[:] = self.world.trip.meter
@@ -148,88 +145,107 @@ def _overlaps(expanded: set[int], changed: set[int], astar: set[int]) -> Searche
 @cache
 def watched(problems: int) -> tuple[Searches, ...]:
     """Return what is seen of the first ``problems`` problems."""
-    courses = islice(PART.courses("full", None, SEED), problems)
+    courses = islice(PART.courses("full", None, dl.SEED), problems)
     return tuple(sum(Watch(course.problem(course.tasks[0])).searches(), Searches()) for course in courses)
 
 
-def _columns(evidence: Evidence) -> dict[str, Floats]:
-    seen = watched(len(evidence.numbers(LABEL, "moves")))
-    return {name: np.array([getattr(each, name) for each in seen], float) for name in Searches.__dataclass_fields__}
+@dataclass(frozen=True)
+class Seen(Numbers):
+    """A number of ``Searches`` for every problem."""
+
+    name: str
+
+    def values(self, parts: Parts) -> Floats:
+        """Return this number of every problem that D* Lite was run on."""
+        problems = len(parts[0].numbers(LITE, "moves"))
+        return np.array([getattr(each, self.name) for each in watched(problems)], float)
 
 
-def _claims(evidence: Evidence) -> list[Claim]:
-    seen = _columns(evidence)
-    return [
-        Claim(
-            "Figure 1: it searches only when its path is blocked: share of the searches that expand anything",
-            "all",
-            ratio(seen["blocked"], seen["count"]),
-            low=0.9,
-        ),
-        Claim(
-            "it takes another path only when its own is blocked: share of the changes of its path",
-            "all",
-            ratio(seen["turned_blocked"], seen["turned"]),
-            low=0.9,
-        ),
-        Claim(
-            "Figure 2: of the cells that a search expands, most have changed their goal distance and would be expanded"
-            " by backward A*: the share",
-            "approximately all",
-            ratio(seen["expanded_both"], seen["cells"]),
-            low=0.5,
-        ),
-        Claim(
-            "it expands fewer cells than backward A*: over those of A*",
-            "fewer",
-            ratio(seen["cells"], seen["astar"]),
-            high=1,
-        ),
-        Claim(
-            "it expands fewer cells than have changed their goal distance, which are those of an uninformed incremental"
-            " search: over these",
-            "fewer",
-            ratio(seen["cells"], seen["changed"]),
-            high=1,
-        ),
-        Claim(
-            "from start to goal it expands fewer cells than A* from scratch whenever the path is blocked: the ratio",
-            "fewer",
-            ratio(evidence.numbers(LABEL, "expansions"), evidence.numbers("repeated-astar", "expansions")),
-            high=1,
-        ),
-    ]
+def _share(name: str, of: str) -> Ratio:
+    return Ratio(Seen(name), Seen(of))
+
+
+CLAIMS = (
+    Claim(
+        "Figure 1: D* Lite searches only when its path is blocked: share of the searches that expand anything",
+        "all",
+        _share("blocked", of="count"),
+        low=0.9,
+        headline=True,
+        direction=(0.5, 1),
+    ),
+    Claim(
+        "D* Lite takes another path only when its own is blocked: share of the changes of its path",
+        "all",
+        _share("turned_blocked", of="turned"),
+        low=0.9,
+        direction=(0.5, 1),
+    ),
+    Claim(
+        "Figure 2: of the cells that a search expands, most have changed their goal distance and would be expanded"
+        " by backward A*: the share",
+        "approximately all",
+        _share("expanded_both", of="cells"),
+        low=0.5,
+        headline=True,
+    ),
+    Claim(
+        "D* Lite expands fewer cells than backward A*: over those of A*",
+        "fewer",
+        _share("cells", of="astar"),
+        high=1,
+        headline=True,
+    ),
+    Claim(
+        "D* Lite expands fewer cells than have changed their goal distance, which are those of an uninformed"
+        " incremental search: over these",
+        "fewer",
+        _share("cells", of="changed"),
+        high=1,
+        headline=True,
+    ),
+    Claim(
+        "from start to goal D* Lite expands fewer cells than A* from scratch whenever the path is blocked: the ratio",
+        "fewer",
+        Ratio(Column(LITE, "expansions"), Column(ASTAR, "expansions")),
+        high=1,
+    ),
+)
+
+# what a table calls a number -> its name in ``Searches``
+CELLS = {
+    "expanded by D* Lite": "cells",
+    "goal distance changed": "changed",
+    "expanded by backward A*": "astar",
+    "changed, and expanded by A*": "both",
+}
+SHARES = {
+    "whose goal distance changed": "expanded_changed",
+    "that backward A* expands": "expanded_astar",
+    "of both kinds": "expanded_both",
+    "that no earlier search had expanded": "fresh",
+}
 
 
 def _tables(evidence: Evidence) -> list[Table]:
-    seen = _columns(evidence)
-    cells = {
-        "expanded by D* Lite": "cells",
-        "goal distance changed": "changed",
-        "expanded by backward A*": "astar",
-        "changed, and expanded by A*": "both",
-    }
-    shares = {
-        "whose goal distance changed": "expanded_changed",
-        "that backward A* expands": "expanded_astar",
-        "of both kinds": "expanded_both",
-        "that no earlier search had expanded": "fresh",
-    }
-    lines = [[text, *with_interval(ratio(seen[name], seen["count"]))] for text, name in cells.items()]
-    parts = [[text, *with_interval(ratio(seen[name], seen["cells"]))] for text, name in shares.items()]
     return [
-        Table("Cells per search", ["", "mean", "95 % interval"], lines),
-        Table("Of the cells that D* Lite expands, the share", ["", "mean", "95 % interval"], parts),
+        _table("Cells per search", CELLS, "count", evidence),
+        _table("Of the cells that D* Lite expands, the share", SHARES, "cells", evidence),
     ]
+
+
+def _table(title: str, names: dict[str, str], of: str, evidence: Evidence) -> Table:
+    lines = [[text, *with_interval(_share(name, of).estimate([evidence]))] for text, name in names.items()]
+    return Table(title, ["", "mean", "95 % interval"], lines)
 
 
 EXPERIMENT = Experiment(
     id="dl-f2",
     title="When D* Lite searches, and where",
-    paper=f"{PAPER}, Figures 1 and 2",
+    paper=f"{dl.PAPER}, Figures 1 and 2",
     parts=(PART,),
-    seed=SEED,
-    claims=_claims,
+    seed=dl.SEED,
+    claims=CLAIMS,
     tables=_tables,
     notes=(
         "The figures are drawings of one small map; these are mazes of a quarter of the size of those of Table 1, with"
@@ -241,5 +257,4 @@ EXPERIMENT = Experiment(
         " expands cells that no earlier search had to look at, and mends a distance that changed when it matters, which"
         " may be at a later search.",
     ),
-    changes=CHANGES,
 )

@@ -5,33 +5,29 @@ The bars were set before the first full run. The paper prints curves without num
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
-from training.experiments.evidence import Evidence, bootstrap, spearman
-from training.experiments.frame import Claim
-from training.judge import Estimate
+from training.experiments.evidence import Evidence, spearman
+from training.experiments.frame import Claim, sweep
+from training.experiments.ls import DS, KS, LRTA_LS
+from training.experiments.quantities import Column, FunctionOfMeans
 from training.judge.stats import Floats
 from training.judge.tables import Table, digits
 
-KS = (10, 40, 160)
-DS = (2, 4, 8, 16, 32, 64, 128)
-
-# what the paper calls a curve -> its settings
+# what the paper calls a curve -> its settings, one for each d
 CURVES = {
-    **{f"LRTA*_LS({k})": [f"lrta-ls-kd k={k} d={d}" for d in DS] for k in KS},
-    "LRTA*": [f"lss-lrta lookahead={d}" for d in DS],
-    "RTAA*": [f"rtaa lookahead={d}" for d in DS],
+    **{f"LRTA*_LS({k})": curve for k, curve in LRTA_LS.items()},
+    "LRTA*": sweep("lss-lrta", lookahead=DS),
+    "RTAA*": sweep("rtaa", lookahead=DS),
 }
+SETTINGS = tuple(agent for curve in CURVES.values() for agent in curve)
 LARGE_KS, LRTA, RTAA = slice(1, 3), 3, 4  # which curves these are
 BOTH = slice(LRTA, RTAA + 1)
 LOW_DS = slice(0, 3)  # 2, 4 and 8
-
-_LIST = ",".join(map(str, DS))
-LS_SPEC = f"lrta-ls-kd:k={','.join(map(str, KS))}:d={_LIST}"
-SPECS = (LS_SPEC, f"lss-lrta:lookahead={_LIST}", f"rtaa:lookahead={_LIST}")
 
 
 def steepest(means: Floats) -> Floats:
@@ -111,21 +107,22 @@ class Statement(NamedTuple):
     columns: tuple[str, ...]
     low: float = -inf
     high: float = inf
+    headline: bool = False
+    direction: tuple[float, float] | None = None
 
-    def on(self, name: str, evidence: Evidence) -> Claim:
-        """Return this statement as a claim about a benchmark."""
-        return Claim(f"{name}: {self.text}", self.paper, self._estimate(evidence), self.low, self.high)
-
-    def _estimate(self, evidence: Evidence) -> Estimate | None:
-        labels = [label for curve in CURVES.values() for label in curve]
-        shape = -1, len(self.columns), len(CURVES), len(DS)
-
-        def apply(*means: Floats) -> Floats:
-            return self.function(*np.stack(means, axis=1).reshape(shape).swapaxes(0, 1))
-
-        return bootstrap(apply, *(evidence.numbers(label, name) for name in self.columns for label in labels))
+    def on(self, name: str, part: int) -> Claim:
+        """Return this statement as a claim about a part of an experiment."""
+        means = tuple(Column(agent, column, part) for column in self.columns for agent in SETTINGS)
+        quantity = FunctionOfMeans(partial(_of_plots, self.function, len(self.columns)), means)
+        return Claim(f"{name}: {self.text}", self.paper, quantity, self.low, self.high, self.headline, self.direction)
 
 
+def _of_plots(function: Callable[..., Floats], plots: int, *means: Floats) -> Floats:
+    shape = -1, plots, len(CURVES), len(DS)
+    return function(*np.stack(means, axis=1).reshape(shape).swapaxes(0, 1))
+
+
+FALLS, RISES = (-1, 0), (0, 1)  # the sign of a rank correlation
 _COST = ("cost",)
 COSTS = (
     Statement(
@@ -134,6 +131,7 @@ COSTS = (
         steepest,
         _COST,
         high=-0.9,
+        direction=FALLS,
     ),
     Statement(
         "the cost of LRTA*_LS hardly depends on d: the largest over the least, the worse of k = 40 and k = 160",
@@ -143,7 +141,8 @@ COSTS = (
         high=1.35,
     ),
     Statement(
-        "the same on the plot's scale: the largest less the least, over the largest of all curves",
+        "on the plot's scale, the cost of LRTA*_LS hardly depends on d: the largest less the least, over the largest of"
+        " the plot, the worse of k = 40 and k = 160",
         "almost flat",
         unevenness_on_scale,
         _COST,
@@ -162,6 +161,7 @@ COSTS = (
         against_rtaa,
         _COST,
         high=0.5,
+        direction=(0, 1),
     ),
 )
 SIMILAR_AT_THE_END = (
@@ -169,7 +169,8 @@ SIMILAR_AT_THE_END = (
         "at d = 128 all have a similar cost: the largest over the least", "similar", spread_at_the_end, _COST, high=1.35
     ),
     Statement(
-        "the same on the plot's scale: the largest less the least, over the largest of all d",
+        "on the plot's scale, all have a similar cost at d = 128: the largest less the least, over the largest of the"
+        " plot",
         "similar",
         spread_on_scale,
         _COST,
@@ -187,32 +188,38 @@ BETTER_AT_THE_END = (
 )
 
 
+class Effort(NamedTuple):
+    """What a setting spends: its column, and how claims speak of it."""
+
+    column: str
+    word: str
+    less: str
+    least: str
+
+
+TIME, SCANS = Effort("seconds", "time", "less", "least"), Effort("scans", "scans", "fewer", "fewest")
+
+
 def efforts(falls: bool) -> tuple[Statement, ...]:
     """Return what the paper says of time, said of time and of scans.
 
     Args:
         falls: whether LRTA* and RTAA* only get quicker with more lookahead, or first quicker and then slower.
     """
-    return *_efforts("time less least", "seconds", falls), *_efforts("scans fewer fewest", "scans", falls)
+    return tuple(statement for effort in (TIME, SCANS) for statement in _said_of(effort, falls))
 
 
-def _efforts(words: str, column: str, falls: bool) -> Iterator[Statement]:
-    word, less, least = words.split()
+def _said_of(effort: Effort, falls: bool) -> Iterator[Statement]:
+    column, word, _, least = effort
     yield Statement(
         f"LRTA*_LS needs more {word} with larger d: rank correlation, the least of all k",
         "time grows",
         flattest,
         (column,),
         low=0.9,
+        direction=RISES,
     )
-    if falls:
-        text = f"LRTA* and RTAA* need {less} {word} with larger d: rank correlation, the larger of the two"
-        yield Statement(text, "time falls", steepest, (column,), high=-0.9)
-    else:
-        text = (
-            f"LRTA* and RTAA* need {less} {word} with larger d, then more: the {least} in between over the lesser end"
-        )
-        yield Statement(f"{text}, the larger of the two", "time falls, then rises", dip, (column,), high=1)
+    yield _falling(effort) if falls else _dipping(effort)
     yield Statement(
         f"LRTA* needs more {word} than RTAA*: the ratio, the least of all d",
         "more time at every d",
@@ -221,12 +228,35 @@ def _efforts(words: str, column: str, falls: bool) -> Iterator[Statement]:
         low=1,
     )
     yield Statement(
-        f"LRTA*_LS with k from 40 and d up to 8, where it needs the {least} {word}, is beaten in cost and {word} by no"
-        " other setting: the larger of the two ratios, the least of all settings",
+        f"LRTA*_LS with k from 40 and d up to 8 has the lowest cost for its {word}: the nearest other setting over the"
+        f" one of these with the {least} {word}, in cost or {word}, whichever ratio is larger",
         "lowest cost with lowest time",
         margin,
         ("cost", column),
         low=1,
+        headline=effort is TIME,
+    )
+
+
+def _falling(effort: Effort) -> Statement:
+    return Statement(
+        f"LRTA* and RTAA* need {effort.less} {effort.word} with larger d: rank correlation, the larger of the two",
+        "time falls",
+        steepest,
+        (effort.column,),
+        high=-0.9,
+        direction=FALLS,
+    )
+
+
+def _dipping(effort: Effort) -> Statement:
+    return Statement(
+        f"LRTA* and RTAA* need {effort.less} {effort.word} with larger d, then more: the {effort.least} in between over"
+        f" the {effort.least} of both ends, the larger of the two agents",
+        "time falls, then rises",
+        dip,
+        (effort.column,),
+        high=1,
     )
 
 

@@ -4,8 +4,16 @@ Only ``model`` and ``imitation`` import Stable-Baselines3 and PyTorch, and only 
 the settings works without them.
 """
 
-from training.learn.rl.course import ALGORITHMS, ENVIRONMENTS, TEACHERS, Training
-from training.learn.rl.progress import Progress
-from training.learn.rl.train import train
+from training.learn.rl.course import ALGORITHMS, ENVIRONMENTS, TEACHERS, Progress, RLConfig
+from training.learn.rl.train import NetworkResult, train_network, train_rl
 
-__all__ = ["ALGORITHMS", "ENVIRONMENTS", "TEACHERS", "Progress", "Training", "train"]
+__all__ = [
+    "ALGORITHMS",
+    "ENVIRONMENTS",
+    "TEACHERS",
+    "NetworkResult",
+    "Progress",
+    "RLConfig",
+    "train_network",
+    "train_rl",
+]

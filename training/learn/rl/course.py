@@ -1,8 +1,8 @@
-"""What is trained, and on what: settings, and problems weighted so that hard and easy ones count alike."""
+"""What is trained, on what, and how it went: settings, problems weighted by difficulty, looks at validation maps."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, field
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 import agents
 from rt_gym import InputError, Problem
 from rt_gym.errors import quoted, whole
+from training.learn.setup import problems_of
 from training.runs import Course
 
 ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")
@@ -24,7 +25,7 @@ _MOST_COPIES = 8  # of an easy problem, beside a hard one
 
 
 @dataclass(frozen=True)
-class Training:
+class RLConfig:
     """How to train.
 
     Attributes:
@@ -113,11 +114,6 @@ class Training:
         return {"slice": self.slice, "vision": self.vision, "history": self.history}
 
 
-def problems_of(courses: Iterable[Course]) -> list[Problem]:
-    """Return the problems of all maps."""
-    return [course.problem(task) for course in courses for task in course.tasks]
-
-
 def balanced(courses: Iterable[Course]) -> list[Problem]:
     """Return the problems, the easy ones several times: every class of difficulty then supplies as many moves.
 
@@ -129,3 +125,27 @@ def balanced(courses: Iterable[Course]) -> list[Problem]:
     typical = np.array([np.median(moves[ranks == rank]) if (ranks == rank).any() else 1.0 for rank in range(_CLASSES)])
     copies = np.minimum(_MOST_COPIES, np.maximum(1.0, typical.max() / np.maximum(typical, 1.0)))
     return [one for one, rank in zip(problems, ranks, strict=True) for _ in range(ceil(copies[rank]))]
+
+
+@dataclass
+class Progress:
+    """How a training went.
+
+    Attributes:
+        names: what the figures of a look at the validation maps are called.
+        level: what opponents that decide nothing reach.
+        looks: of every look the steps so far (for cma, the generations), the mean return of the last hundred episodes
+            to end (None for cma; at first only short ones have ended), and the figures, None where a run failed.
+        merit: of the best network.
+        idle: looks since it was found.
+    """
+
+    names: tuple[str, ...] = ()
+    level: float = 1.0
+    looks: list[list[float | None]] = field(default_factory=list)
+    merit: float = -inf
+    idle: int = 0
+
+    def table(self) -> list[list[str]]:
+        """Return the looks as rows of a table."""
+        return [[f"{look[0]:,.0f}", *("-" if x is None else f"{x:.2f}" for x in look[1:])] for look in self.looks]

@@ -18,9 +18,9 @@ from agents.rule_lrta import STABLE
 from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.jit import kernel
 from training.judge.think import follow_rule
-from training.learn.fit import Recipe, by_layers
-from training.learn.log import Logging, Samples, collect
-from training.learn.rl.course import Training, balanced
+from training.learn.log import Logging, Samples, log_samples
+from training.learn.rl.course import RLConfig, balanced
+from training.learn.targets import Recipe, by_layers
 from training.runs import Course, Workers
 
 STATES = 300  # of a problem
@@ -37,29 +37,29 @@ class Examples(NamedTuple):
     actions: NDArray[np.int64]
 
 
-def examples(training: Training, courses: Sequence[Course], workers: Workers) -> Examples:
+def teacher_examples(config: RLConfig, courses: Sequence[Course], workers: Workers) -> Examples:
     """Return what the teacher of a training does on some maps."""
-    if training.decide == "think":
-        return thoughts(training, courses)
-    logging = Logging(training.d_max, training.history, STATES, seed=training.seed)
-    walker = load_policy("tree") if training.teacher == "tree" else None
-    samples = collect(courses, logging, walker, workers)
+    if config.decide == "think":
+        return thinking_examples(config, courses)
+    logging = Logging(config.d_max, config.history, STATES, seed=config.seed)
+    walker = load_policy("tree") if config.teacher == "tree" else None
+    samples = log_samples(courses, logging, walker, workers)
     recipe = Recipe(decide="deepen", features="rich")
     rows, sample, depth = by_layers(samples, recipe)
-    wanted = {"oracle": samples.label, "tree": tree_depths(samples), "rule": settled_depths(samples)}[training.teacher]
-    if training.decide == "depth":
+    wanted = {"oracle": samples.label, "tree": tree_depths(samples), "rule": settled_depths(samples)}[config.teacher]
+    if config.decide == "depth":
         return Examples(squashed(samples.situation), wanted - 1)
     asked = depth <= wanted[sample]  # a layer that the teacher would not have opened shows nothing
     return Examples(squashed(rows[asked]), (depth < wanted[sample])[asked].astype(np.int64))
 
 
-def thoughts(training: Training, courses: Sequence[Course]) -> Examples:
+def thinking_examples(config: RLConfig, courses: Sequence[Course]) -> Examples:
     """Return what the hand rule of RTThink-v0 does on its own walks."""
     batch: Any = gym.make_vec(
-        training.env, SIDE_BY_SIDE, vectorization_mode="vector_entry_point", autoreset_mode=AutoresetMode.SAME_STEP,
-        **training.env_settings(balanced(courses)),
+        config.env, SIDE_BY_SIDE, vectorization_mode="vector_entry_point", autoreset_mode=AutoresetMode.SAME_STEP,
+        **config.env_settings(balanced(courses)),
     )  # fmt: skip
-    seen, _ = batch.reset(seed=training.seed)
+    seen, _ = batch.reset(seed=config.seed)
     rows, actions = [], []
     for _ in range(STEPS):
         rows.append(seen)
@@ -102,12 +102,12 @@ def squashed(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return shown
 
 
-def clone(model: Any, taught: Examples, seed: int) -> float:
+def clone(model: Any, examples: Examples, seed: int) -> float:
     """Let the policy of a model of Stable-Baselines3 imitate the examples; return how often it agrees in the end."""
     import torch
 
     generator = torch.Generator().manual_seed(seed)
-    rows, actions = torch.from_numpy(taught.rows), torch.from_numpy(taught.actions)
+    rows, actions = torch.from_numpy(examples.rows), torch.from_numpy(examples.actions)
     policy = model.policy
     optimiser = torch.optim.Adam(policy.parameters(), RATE)
     policy.set_training_mode(True)

@@ -16,7 +16,7 @@ from agents.policies.networks import KNOWN, Network
 from rt_gym import InputError
 from rt_gym.errors import MissingLibrary
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
-from training.learn.rl.course import Training
+from training.learn.rl.course import RLConfig
 
 _MISSING = "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"
 _WIDE = 64  # hidden units of critics, which never leave the training
@@ -32,56 +32,56 @@ def libraries() -> tuple[Any, Any]:
     return torch, stable_baselines3
 
 
-def check_installed(training: Training, log: Path | None = None) -> None:
+def check_installed(config: RLConfig, log: Path | None = None) -> None:
     """Refuse a training, with a log for TensorBoard or without, whose libraries are missing."""
-    if training.algo == "cma":
+    if config.algo == "cma":
         if log is not None:
             raise InputError("cma leaves no log for TensorBoard: its figures are in the table and the plot")
         return
     libraries()
-    if training.algo == "maskable-ppo":
+    if config.algo == "maskable-ppo":
         _maskable_ppo()
     if log is not None and find_spec("tensorboard") is None:
         raise MissingLibrary("a log for TensorBoard needs it: pip install tensorboard")
 
 
-def make_env(training: Training, problems: Any) -> Any:
+def make_env(config: RLConfig, problems: Any) -> Any:
     """Return the episodes to learn from, as Stable-Baselines3 takes them."""
     libraries()
     from rt_gym.envs.sb3 import SB3VecEnv
 
-    env = SB3VecEnv(training.env, training.episodes, **training.env_settings(problems))
-    env.seed(training.seed)
+    env = SB3VecEnv(config.env, config.episodes, **config.env_settings(problems))
+    env.seed(config.seed)
     return env
 
 
-def make_model(training: Training, env: Any, log: Path | None = None) -> Any:
+def make_model(config: RLConfig, env: Any, log: Path | None = None) -> Any:
     """Return an untrained learner."""
     torch, sb3 = libraries()
-    torch.manual_seed(training.seed)
+    torch.manual_seed(config.seed)
     common: dict[str, Any] = {
         "policy": "MlpPolicy",
         "env": env,
-        "gamma": training.gamma,
-        "learning_rate": training.rate,
-        "seed": training.seed,
+        "gamma": config.gamma,
+        "learning_rate": config.rate,
+        "seed": config.seed,
         "device": "cpu",
         "tensorboard_log": None if log is None else str(log),
     }
-    units = list(training.hidden)
-    if training.algo == "dqn":
+    units = list(config.hidden)
+    if config.algo == "dqn":
         return sb3.DQN(
             **common, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU}, batch_size=512, train_freq=1,
-            gradient_steps=4, buffer_size=500_000, learning_starts=min(10_000, training.steps // 10),
+            gradient_steps=4, buffer_size=500_000, learning_starts=min(10_000, config.steps // 10),
             target_update_interval=2_000, exploration_fraction=0.3, exploration_final_eps=0.02,
         )  # fmt: skip
     net = {"net_arch": {"pi": units, "vf": [_WIDE, _WIDE]}, "activation_fn": torch.nn.Tanh}
-    if training.algo == "a2c":
+    if config.algo == "a2c":
         return sb3.A2C(**common, policy_kwargs=net, n_steps=16, gae_lambda=0.95, ent_coef=0.001)
-    steps = max(16, 16_384 // training.episodes)
-    learner = sb3.PPO if training.algo == "ppo" else _maskable_ppo()
+    steps = max(16, 16_384 // config.episodes)
+    learner = sb3.PPO if config.algo == "ppo" else _maskable_ppo()
     return learner(
-        **common, policy_kwargs=net, n_steps=steps, batch_size=min(2048, steps * training.episodes), n_epochs=4,
+        **common, policy_kwargs=net, n_steps=steps, batch_size=min(2048, steps * config.episodes), n_epochs=4,
         gae_lambda=0.98, ent_coef=0.001, clip_range=0.2, target_kl=0.03,
     )  # fmt: skip
 
@@ -129,10 +129,10 @@ def export(model: Any, decide: str, d_max: int, history: int, about: dict[str, A
     )
 
 
-def exported(model: Any, training: Training) -> Network:
+def exported(model: Any, config: RLConfig) -> Network:
     """Return the network of a learner that is being trained."""
-    d_max = 1 if training.decide == "think" else training.d_max
-    return export(model, training.decide, d_max, training.history, {"training": asdict(training)})
+    d_max = 1 if config.decide == "think" else config.d_max
+    return export(model, config.decide, d_max, config.history, {"training": asdict(config)})
 
 
 def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, trusted: bool = False) -> Network:

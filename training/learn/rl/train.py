@@ -1,16 +1,23 @@
-"""The training itself: imitate, learn, validate at intervals, keep the best network, stop early."""
+"""The training itself: imitate, learn, validate at intervals, keep the best network, stop early, compare."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agents.policies.networks import Network, load_network
-from training.learn.rl.course import Training, balanced
-from training.learn.rl.evolution import evolve_network
-from training.learn.rl.imitation import clone, examples
-from training.learn.rl.judges import judge_for
+from rt_gym import InputError
+from rt_gym.archive import load_archive
+from training.judge.leaderboard import PRICE, leaderboard_table, score
+from training.judge.tables import Table
+from training.judge.think import contest, times_table
+from training.learn.evolve import KIND, LAYOUT, VERSION, EvolutionConfig, evolve, history_file
+from training.learn.merit import RatioValidation, TimeValidation, Validation, compare, fixed_depths, opponents
+from training.learn.rl.course import Progress, RLConfig, balanced
+from training.learn.rl.imitation import clone, teacher_examples
 from training.learn.rl.model import (
     actor,
     check_installed,
@@ -21,19 +28,104 @@ from training.learn.rl.model import (
     make_model,
     save_checkpoint,
 )
-from training.learn.rl.progress import Progress
-from training.learn.select import OnProgress
-from training.runs import Course, Workers
+from training.learn.setup import OnProgress, Parts, Reporting, TrainingSetup, problems_of, silent
+from training.runs import Allowance, Course, Workers, enlist_all
 
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
+CHECKPOINTS = "checkpoints"
 
 
-def train(
-    training: Training,
-    courses: tuple[Course, ...],
-    validation: tuple[Course, ...],
+@dataclass(frozen=True)
+class NetworkResult:
+    """What a training of a network found.
+
+    Attributes:
+        network: the one that was best on the validation maps.
+        progress: how the training went.
+        comparison: the runs on the test maps, as JSON takes them.
+        tables, remarks: the same for people.
+        files: what was written.
+    """
+
+    network: Network
+    progress: Progress
+    comparison: dict[str, Any]
+    tables: list[Table]
+    remarks: list[str]
+    files: list[Path]
+
+    def document(self) -> dict[str, Any]:
+        """Return all of it, as JSON takes it."""
+        extra = {
+            "policy": self.network.about,
+            "looks": self.progress.looks,
+            "files": [str(path) for path in self.files],
+        }
+        return self.comparison | extra
+
+
+def train_rl(
+    config: RLConfig,
+    parts: Parts,
     folder: Path,
-    workers: Workers | None = None,
+    workers: Workers,
+    reporting: Reporting = silent,
+    tensorboard: Path | None = None,
+) -> NetworkResult:
+    """Train a network and compare it on the test maps; network, tables and plots are written into a folder.
+
+    The folder, which must exist, keeps checkpoints: the same call goes on from the last one.
+    """
+    setup = TrainingSetup(parts.train, parts.validation, workers, folder / CHECKPOINTS)
+    with reporting("beginning", config.generations if config.algo == "cma" else config.steps) as advance:
+        network, progress = train_network(config, setup, lambda *told: advance(*told), tensorboard)
+    file = folder / "policy.npz"
+    network.save(file)
+    if config.decide == "think":
+        found = _beside_slices(config, network, parts.test)
+    else:
+        found = _beside_depths(network, file, parts.test, workers, reporting)
+    comparison, tables, remarks, written = found
+    return NetworkResult(network, progress, comparison, tables, remarks, [file, *written, _draw(progress, folder)])
+
+
+def _draw(progress: Progress, folder: Path) -> Path:
+    from training.judge.figures import draw_validation
+    from training.judge.plots import save
+
+    return save(draw_validation(progress.names, progress.level, progress.looks), folder / "training.png")
+
+
+_Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path]]  # a document, tables, remarks, files
+
+
+def _beside_slices(config: RLConfig, network: Network, test: tuple[Course, ...]) -> _Comparison:
+    """Return how fixed numbers of slices, the rule and the network do."""
+    times = contest({"network": network.choose}, problems_of(test), **config.thinking)
+    ratios = {name: time.ratio if time.solved.all() else None for name, time in times.items()}
+    return {"time_ratios": ratios}, [times_table(times)], [], []
+
+
+def _beside_depths(
+    network: Network, file: Path, test: tuple[Course, ...], workers: Workers, reporting: Reporting
+) -> _Comparison:
+    """Return how fixed depths, rules, the ready-made tree, the oracle and the network do, and their leaderboard."""
+    own = enlist_all(["classifier-lrta", f"policy-lrta:policy={file}"], [Allowance.of(None)])
+    contenders = (*fixed_depths(), *opponents(network.d_max), *own)
+    findings = compare(contenders, test, file.parent / "test", workers, reporting)
+    document, tables, remarks = findings.document(), findings.tables(), findings.remarks()
+    try:
+        standings = score(findings.rows)
+        document["leaderboard"] = [standing.document() for standing in standings]
+        tables.append(leaderboard_table(standings, PRICE))
+    except InputError as error:  # on easy maps the oracle saves nothing
+        remarks.append(f"There is no leaderboard: {error}.")
+    return document, tables, remarks, findings.write(file.parent, {"training": network.about})
+
+
+def train_network(
+    config: RLConfig,
+    setup: TrainingSetup,
     on_progress: OnProgress = lambda amount, text: None,
     tensorboard: Path | None = None,
 ) -> tuple[Network, Progress]:
@@ -45,83 +137,80 @@ def train(
     Raises:
         InputError: if a library is missing, or a checkpoint is damaged.
     """
-    check_installed(training, tensorboard)
-    if training.algo == "cma":
-        return evolve_network(training, courses, validation, folder, workers or Workers(), on_progress)
+    check_installed(config, tensorboard)
+    if config.algo == "cma":
+        return evolve_network(config, setup, on_progress)
     torch, _ = libraries()
-    school = _School(training, courses, validation, folder, workers or Workers(), on_progress)
-    env = make_env(training, balanced(courses))
+    run = _Run(config, setup, on_progress)
+    env = make_env(config, balanced(setup.train))
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # networks this small are slower on more
     try:
-        model = make_model(training, env, tensorboard)
-        school.prepare(model)
-        if not school.over:
-            left = training.steps - model.num_timesteps
-            model.learn(left, callback=_callback(school), reset_num_timesteps=False, tb_log_name=training.algo)
-            school.look(model)
+        model = make_model(config, env, tensorboard)
+        run.prepare(model)
+        if not run.over:
+            left = config.steps - model.num_timesteps
+            model.learn(left, callback=_callback(run), reset_num_timesteps=False, tb_log_name=config.algo)
+            run.look(model)
     finally:
         torch.set_num_threads(threads)
         env.close()
-    return load_network(school.best), school.progress
+    return load_network(run.best), run.progress
 
 
-class _School:
+class _Run:
     """One training under way."""
 
-    def __init__(
-        self,
-        training: Training,
-        courses: tuple[Course, ...],
-        validation: tuple[Course, ...],
-        folder: Path,
-        workers: Workers,
-        on_progress: OnProgress,
-    ) -> None:
-        self.training, self.courses, self.workers, self.on_progress = training, courses, workers, on_progress
-        self.judge = judge_for(training, validation, folder, workers)
-        parts = [asdict(training), *([course.digest, course.tasks] for course in (*courses, *validation))]
+    def __init__(self, config: RLConfig, setup: TrainingSetup, on_progress: OnProgress) -> None:
+        self.config, self.setup, self.on_progress = config, setup, on_progress
+        self.validation = _validation(config, setup)
+        parts = [asdict(config), *([course.digest, course.tasks] for course in (*setup.train, *setup.validation))]
         key = sha256(json.dumps(parts, default=repr).encode()).hexdigest()[:16]
-        self.folder = folder
-        self.checkpoint, self.best = folder / f"{key}.pt", folder / f"{key}.npz"
+        self.checkpoint, self.best = setup.folder / f"{key}.pt", setup.folder / f"{key}.npz"
         self.progress = Progress()
         self.seen = 0
 
     def prepare(self, model: Any) -> None:
         """Go on where a checkpoint stands, or begin with imitation and a first look."""
-        training = self.training
+        config = self.config
         if self.checkpoint.exists() and self.best.exists():
             self.progress = Progress(**load_checkpoint(self.checkpoint, model))
             self.seen = model.num_timesteps
             self.on_progress(self.seen, "going on")
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if training.teacher != "none":
-            self.on_progress(0, f"imitating the {training.teacher}")
-            clone(model, examples(training, self.courses, self.workers), training.seed)
-        self.progress = Progress(self.judge.names, self.judge.level())
+        self.setup.folder.mkdir(parents=True, exist_ok=True)
+        if config.teacher != "none":
+            self.on_progress(0, f"imitating the {config.teacher}")
+            clone(model, teacher_examples(config, self.setup.train, self.setup.workers), config.seed)
+        self.progress = Progress(self.validation.names, self.validation.level())
         self.look(model)
 
     @property
     def over(self) -> bool:
         """Whether the training has had its steps, or its patience is at an end."""
-        return self.seen >= self.training.steps or self.progress.idle >= self.training.patience
+        return self.seen >= self.config.steps or self.progress.idle >= self.config.patience
 
     def look(self, model: Any) -> None:
-        """Judge the network on the validation maps, keep it if it is the best so far, and leave a checkpoint."""
+        """Rate the network on the validation maps, keep it if it is the best so far, and leave a checkpoint."""
         if self.progress.looks and self.progress.looks[-1][0] == model.num_timesteps:
             return
-        network, progress = exported(model, self.training), self.progress
-        found = self.judge.judge(network)
-        if found.merit > progress.merit or not self.best.exists():
+        network, progress = exported(model, self.config), self.progress
+        rating = self.validation.rate(network)
+        if rating.merit > progress.merit or not self.best.exists():
             network.save(self.best)
-            progress.merit, progress.idle = found.merit, 0
+            progress.merit, progress.idle = rating.merit, 0
         else:
             progress.idle += 1
-        progress.looks.append([model.num_timesteps, _mean_return(model), *found.figures])
+        progress.looks.append([model.num_timesteps, _mean_return(model), *rating.figures])
         save_checkpoint(self.checkpoint, model, asdict(progress))
-        self.on_progress(model.num_timesteps - self.seen, f"{found.text} on the validation maps")
+        self.on_progress(model.num_timesteps - self.seen, f"{rating.text} on the validation maps")
         self.seen = model.num_timesteps
+
+
+def _validation(config: RLConfig, setup: TrainingSetup) -> Validation:
+    if config.decide == "think":
+        return TimeValidation(setup.validation, config.thinking)
+    return RatioValidation(setup.validation, setup.folder, setup.workers)
 
 
 def _mean_return(model: Any) -> float | None:
@@ -129,7 +218,7 @@ def _mean_return(model: Any) -> float | None:
     return sum(ending["r"] for ending in endings) / len(endings) if endings else None
 
 
-def _callback(school: _School) -> Any:
+def _callback(run: _Run) -> Any:
     """Return what Stable-Baselines3 calls after every step: it looks now and then and may end the training."""
     from stable_baselines3.common.callbacks import BaseCallback
 
@@ -137,17 +226,41 @@ def _callback(school: _School) -> Any:
         """Validates every ``every`` steps; at first the actor may be frozen until its critic has learned."""
 
         def _on_training_start(self) -> None:
-            self._wait(school.training.teacher != "none")
+            self._wait(run.config.teacher != "none")
 
         def _on_step(self) -> bool:
-            if self.num_timesteps >= _CRITIC_FIRST * school.training.steps:
+            if self.num_timesteps >= _CRITIC_FIRST * run.config.steps:
                 self._wait(False)
-            if self.num_timesteps >= school.seen + school.training.every:
-                school.look(self.model)
-            return not school.over
+            if self.num_timesteps >= run.seen + run.config.every:
+                run.look(self.model)
+            return not run.over
 
         def _wait(self, still: bool) -> None:
             for layer in actor(self.model):
                 layer.requires_grad_(not still)
 
     return Looker()
+
+
+def evolve_network(config: RLConfig, setup: TrainingSetup, on_progress: OnProgress) -> tuple[Network, Progress]:
+    """Evolve a network, and return it with its looks at the validation maps, one for every check."""
+    evolution = evolution_config(config)
+    setup.folder.mkdir(parents=True, exist_ok=True)
+    network = evolve(setup, evolution, config.d_max, config.history, on_progress)
+    _, arrays = load_archive(history_file(setup.folder, evolution), KIND, VERSION, LAYOUT)
+    ratios = np.exp(arrays["merits"])
+    looks = [[evolution.check * number, None, *map(float, pair)] for number, pair in enumerate(ratios, start=1)]
+    return network, Progress(RatioValidation.names, 1.0, looks)
+
+
+def evolution_config(config: RLConfig) -> EvolutionConfig:
+    """Return the settings of the evolution; those that a training by reinforcement does not have are as they come."""
+    (hidden,) = config.hidden
+    return EvolutionConfig(
+        decide=config.decide,
+        hidden=hidden,
+        generations=config.generations,
+        check=min(EvolutionConfig.check, config.generations),
+        patience=config.patience,
+        seed=config.seed,
+    )

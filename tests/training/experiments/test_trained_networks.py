@@ -1,0 +1,53 @@
+"""Experiments with networks that they train first, from the problems to the claims, on maps that are small."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from training.experiments import load
+from training.experiments.conduct import conduct
+from training.experiments.frame import Experiment, Part
+from training.experiments.grounds import Ground
+from training.experiments.trained import EvolutionTraining, RLTraining
+from training.learn.evolve import EvolutionConfig
+from training.learn.rl import RLConfig
+from training.runs import Workers
+
+
+def shrunk(experiment: Experiment, trainings: tuple[Any, ...]) -> Experiment:
+    part: Part = replace(
+        experiment.parts[0],
+        grounds=(Ground("", 65, 65),),
+        taught_on=(Ground("", 66, 65),),
+        chosen_on=(Ground("", 67, 65),),
+        problems={"smoke": 4, "full": 4},
+        optimal=(30, 300),
+        lessons=trainings,
+    )
+    claims = (claim for claim in experiment.claims if claim.text.split(":")[0] in part.taught)
+    return replace(experiment, parts=(part,), claims=tuple(claims))
+
+
+def test_networks_are_evolved_and_judged(tmp_path: Path) -> None:
+    quick = {
+        decide: EvolutionConfig(decide=decide, generations=1, population=4, check=1, problems=4)
+        for decide in ("deepen", "depth")
+    }
+    trainings = tuple(EvolutionTraining(f"{decide}-0", 5, config) for decide, config in quick.items())
+    document = conduct(shrunk(load("rl-controllers"), trainings), "smoke", None, tmp_path, Workers(1))
+    names = [claim["claim"].split(":")[0] for claim in document["claims"]]
+    assert names == ["deepen-0"] * 6 + ["depth-0"] * 6
+    assert all(claim["ours"] is not None for claim in document["claims"])
+    assert list((tmp_path / "rl-controllers" / "smoke" / "policies").glob("*/deepen-0.npz"))
+
+
+def test_networks_are_trained_by_reinforcement_and_judged(tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3", reason="the extra rl (Stable-Baselines3 and PyTorch) is not installed")
+    quick = [RLConfig(teacher="tree", steps=2048, episodes=16, d_max=5, seed=seed) for seed in (0, 1)]
+    trainings = tuple(RLTraining(f"ppo-{config.seed}", config) for config in quick)
+    document = conduct(shrunk(load("rl-ppo"), trainings), "smoke", None, tmp_path, Workers(1))
+    assert [claim["claim"].split(":")[0] for claim in document["claims"]] == ["ppo-0"] * 2 + ["ppo-1"] * 2
+    assert all(claim["ours"] is not None for claim in document["claims"])
+    assert list((tmp_path / "rl-ppo" / "smoke" / "policies").glob("*/ppo-1.npz"))

@@ -1,0 +1,224 @@
+"""Policies that an experiment trains before it runs, and cross-validations of the logs that they learn from.
+
+A policy is trained on maps and problems of its own, with prices chosen apart; then it takes part like any other agent.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.policies.depth_control import HISTORY
+from agents.policies.trees import LEAF, Forest, Policy
+from rt_gym import Grid
+from rt_gym.features.history import FEATURES
+from training.learn.evolve import EvolutionConfig, evolve
+from training.learn.fit import fit_policy
+from training.learn.log import Logging, Samples, log_samples
+from training.learn.rl import RLConfig, train_network
+from training.learn.select import DepthConfig, choose, contenders_of
+from training.learn.setup import TrainingSetup
+from training.learn.targets import LABEL_RULES, Recipe
+from training.learn.validate import FOLDS, PredictionQuality, cross_validate
+from training.runs import Allowance, Contender, Course, Entry, Workers, enlist
+from training.runs.execution import run_all
+from training.runs.jobs import Series, Work
+
+STATES = 1000  # of a problem that are logged
+PAPER = Recipe(labels="class", features="paper")
+
+
+def entry_of(agent: str, name: str) -> Entry:
+    """Return what the rows of an agent that follows a trained policy begin with; ``name`` is the policy's in tables."""
+    unlimited = Allowance.of(None)
+    return Entry(agent, f"policy={name}", unlimited.text, unlimited.limit, unlimited.count)
+
+
+@dataclass(frozen=True)
+class TreeTraining:
+    """A policy of trees to be trained.
+
+    Attributes:
+        name: its name in tables.
+        d_max: the largest depth.
+        recipe: how it is learned; a price is chosen on the validation maps where its labels are costs.
+        dagger: rounds of labelling its own states.
+        history: how many steps back the features reach.
+    """
+
+    name: str
+    d_max: int
+    recipe: Recipe
+    dagger: int = 0
+    history: int = HISTORY
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its runs begin with."""
+        return entry_of("classifier-lrta", self.name)
+
+    def train(self, setup: TrainingSetup) -> Contender:
+        """Return the contender that follows the trained policy."""
+        own = replace(setup, folder=setup.folder / self.name)
+        config = DepthConfig(self.recipe, Logging(self.d_max, self.history, STATES), self.dagger)
+        best = choose(own, config, lambda amount, text: None)[0]
+        (contender,) = contenders_of([best.policy], own.folder)
+        return contender
+
+
+@dataclass(frozen=True)
+class EvolutionTraining:
+    """A network to be evolved.
+
+    Attributes:
+        name: its name in tables.
+        d_max: the largest depth.
+        evolution: how to evolve.
+        history: how many steps back the features reach.
+    """
+
+    name: str
+    d_max: int
+    evolution: EvolutionConfig
+    history: int = HISTORY
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its runs begin with."""
+        return entry_of("policy-lrta", self.name)
+
+    def train(self, setup: TrainingSetup) -> Contender:
+        """Return the contender that follows the evolved network; all of them share the runs of fixed depths."""
+        file = setup.folder / f"{self.name}.npz"
+        evolve(setup, self.evolution, self.d_max, self.history, lambda amount, text: None).save(file)
+        return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
+
+
+@dataclass(frozen=True)
+class RLTraining:
+    """A network to be trained by reinforcement.
+
+    Attributes:
+        name: its name in tables.
+        config: how to train.
+    """
+
+    name: str
+    config: RLConfig
+
+    @property
+    def d_max(self) -> int:
+        """The largest depth."""
+        return self.config.d_max
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its runs begin with."""
+        return entry_of("policy-lrta", self.name)
+
+    def train(self, setup: TrainingSetup) -> Contender:
+        """Return the contender that follows the trained network; all of them share the runs of fixed depths."""
+        network, _ = train_network(self.config, setup)
+        file = setup.folder / f"{self.name}.npz"
+        network.save(file)
+        return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
+
+
+class Trained(NamedTuple):
+    """What came of a training or a cross-validation: the contender, and what was predicted, if it was validated."""
+
+    name: str
+    contender: Contender
+    quality: PredictionQuality | None = None
+
+
+def policies_folder(folder: Path, *parts: tuple[Course, ...]) -> Path:
+    """Return the folder for the policies of these maps with these problems; others get another folder."""
+    content = repr([(course.digest, course.tasks) for courses in parts for course in courses])
+    return folder / sha256(content.encode()).hexdigest()[:12]
+
+
+def train_all(
+    trainings: Sequence[TreeTraining | EvolutionTraining | RLTraining], setup: TrainingSetup
+) -> Iterator[Trained]:
+    """Train every policy and yield the contender that follows it."""
+    for training in trainings:
+        yield Trained(training.name, replace(training.train(setup), entry=training.entry))
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """A log and how it is labelled, for cross-validation; the policy learned from it takes part in the runs.
+
+    Attributes:
+        name: its name in tables.
+        d_max: the largest depth.
+        recipe: how it is learned.
+        history: how many steps back the features reach.
+        rule: how the log is labelled, a key of ``LABEL_RULES``.
+        walk: the agent that walks while states are logged, the ``"oracle"`` or LRTA* with the ``"deepest"`` lookahead.
+        log: the largest depth of that walk where it is not ``d_max``: its states are labelled as if it were.
+        by_problem: whether folds keep the states of a problem together.
+    """
+
+    name: str
+    d_max: int
+    recipe: Recipe = PAPER
+    history: int = HISTORY
+    rule: str = "paper"
+    walk: str = "oracle"
+    log: int | None = None
+    by_problem: bool = True
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its policy's runs begin with."""
+        return entry_of("classifier-lrta", self.name)
+
+    def samples(self, courses: tuple[Course, ...], workers: Workers, folder: Path) -> Samples:
+        """Return the log as it is read here; the states are kept in a folder."""
+        depth = self.log or self.d_max
+        logging = Logging(depth, self.history, STATES)
+        walker = None if self.walk == "oracle" else always(depth, self.history)
+        return LABEL_RULES[self.rule](log_samples(courses, logging, walker, workers, folder).capped(self.d_max))
+
+
+def always(depth: int, history: int) -> Policy:
+    """Return the policy that always chooses this depth."""
+    root, leaf = np.zeros(1, np.int32), np.full(1, LEAF, np.int32)
+    tree = Forest(root, leaf, np.zeros(1), leaf, leaf, np.ones((1, 1)))
+    return Policy("depth", FEATURES, history, depth, (depth,), 0.5, tree)
+
+
+@dataclass(frozen=True)
+class Validating(Work[Samples, tuple[PredictionQuality, Policy]]):
+    """Cross-validate samples, then learn from all of them."""
+
+    recipe: Recipe
+    by_problem: bool
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """None: no agent walks."""
+        return ()
+
+    def do(self, grid: Grid | None, items: Sequence[Samples]) -> tuple[PredictionQuality, Policy]:
+        """Return what was predicted of the samples, and the policy."""
+        (samples,) = items
+        return cross_validate(samples, self.recipe, FOLDS, self.by_problem), fit_policy(samples, self.recipe)
+
+
+def cross_validate_all(
+    validations: Sequence[CrossValidation], train: tuple[Course, ...], folder: Path, workers: Workers
+) -> Iterator[Trained]:
+    """Validate all logs and yield what came of each."""
+    series = [
+        Series(Validating(one.recipe, one.by_problem), None, (one.samples(train, workers, folder / "samples"),))
+        for one in validations
+    ]
+    for one, ((quality, policy),) in zip(validations, run_all(series, workers=workers), strict=True):
+        (contender,) = contenders_of([policy], folder / one.name)
+        yield Trained(one.name, replace(contender, entry=one.entry), quality)
