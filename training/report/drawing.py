@@ -182,12 +182,18 @@ def ends(cell: str) -> tuple[float, float]:
 
 
 def column(table: Table, name: str) -> int:
-    """Return the place of a column; ``paper of X`` is the first one called paper after X."""
+    """Return the place of a column; ``paper of X`` is the first one called paper after X.
+
+    Raises:
+        LookupError: if there is none.
+    """
     names = [" ".join(each.split()) for each in table.columns]
+    word, after = name, -1
     if name.startswith(PAPER_OF):
-        after = column(table, name.removeprefix(PAPER_OF))
-        return next(place for place, each in enumerate(names) if place > after and each.startswith("paper"))
-    return names.index(name)
+        word, after = "paper", column(table, name.removeprefix(PAPER_OF))
+    if word not in names[after + 1 :]:
+        raise LookupError(f"column {name}")
+    return names.index(word, after + 1)
 
 
 def matching(table: Table, pattern: str) -> list[tuple[list[str], re.Match[str]]]:
@@ -204,7 +210,7 @@ def curve_points(table: Table, curve: Curve, cut_off: int = 0) -> list[Point]:
     """
     rows = matching(table, curve.rows)
     if not rows:
-        raise LookupError(curve.rows)
+        raise LookupError(f"rows {curve.rows}")
     if cut_off:
         worst = column(table, "worst move")
         rows = [(row, match) for row, match in rows if number(row[worst]) <= cut_off]
@@ -246,7 +252,7 @@ def draw(drawing: Drawing, tables: Iterable[Table]) -> Figure:
             axes = figure.add_subplot(down, across, place + 1)
             try:
                 _draw_panel(axes, panel, known)
-            except (LookupError, StopIteration) as error:
+            except LookupError as error:
                 raise InputError(f"the panel {panel.title!r} finds no such row, column or table: {error}") from None
         _legend(figure)
     return figure
@@ -287,8 +293,9 @@ def _draw_plot(axes: Axes, plot: Plot, tables: Mapping[str, Table]) -> None:
 def _set_axes(axes: Axes, plot: Plot) -> None:
     x_scale, y_scale = plot.scale.split()
     axes.set(xscale=x_scale, yscale=y_scale, xlabel=plot.x, ylabel=plot.y)
-    axes.set_xlim(*plot.limits[:2])
-    axes.set_ylim(*plot.limits[2:])
+    for set_limits, limits in ((axes.set_xlim, plot.limits[:2]), (axes.set_ylim, plot.limits[2:])):
+        if limits != (None, None):
+            set_limits(*limits)
     _set_ticks(axes.xaxis, x_scale)
     _set_ticks(axes.yaxis, y_scale)
     if plot.ticks:
@@ -327,17 +334,17 @@ def _draw_front(axes: Axes, points: Iterable[tuple[float, float]]) -> None:
     for x, y in sorted(points):
         if not front or y < front[-1][1]:
             front.append((x, y))
-    xs, ys = zip(*front, strict=True)
+    xs, ys = [x for x, _ in front], [y for _, y in front]
     axes.plot(xs, ys, color="#b9c0c6", lw=7, alpha=0.6, solid_capstyle="round", zorder=1, label="Pareto front (ours)")
 
 
 def _set_ticks(axis: Axis, scale: str) -> None:
     """Write plain numbers, the more between the powers of ten the shorter a logarithmic axis is."""
     axis.set_major_formatter(FuncFormatter(_plain))
-    if scale == "linear":
+    low, high = axis.get_view_interval()
+    if scale == "linear" or low <= 0:  # of runs that all failed nothing is drawn
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         return
-    low, high = axis.get_view_interval()
     decades = log10(high / low)
     steps = next(steps for length, steps in _STEPS if decades < length)
     axis.set_major_locator(LogLocator(subs=steps, numticks=6))

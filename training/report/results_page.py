@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import Any
 
 from rt_gym import InputError
-from rt_gym.files import atomic_write, read_bytes, shown
+from rt_gym.files import atomic_write, make_folder, read_bytes, shown
 from training.experiments import ids
 from training.experiments.evidence import with_interval
 from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, bar_text, verdict
@@ -29,14 +29,14 @@ _HEAD = """\
 
 - **✔ holds**: for all headline claims the whole 95 % interval (bootstrap over problems) lies within the bar.
 - **≈ direction only**: it lies at least on the right side. **✘ does not hold**: of one, all of it lies outside.
-- **? undecided**: anything else. Bars were set before the first full run; what fails is left standing.
-- *claims*: how many of all claims hold / do not hold / are undecided. Problems, maps and seeds are on each page.
+- **? undecided**: anything else. Bars were set before the first full run; what was changed later is on each page.
+- *claims*: how many of all claims, not of the headlines alone, hold / do not hold / are undecided.
 - These pages are written from the documents in [results](results): `rt-gym reproduce all --pages docs`.
 """
 _READ_AS = """\
 subopt.: cost over optimal cost. exp.: expansions per move; mean: per problem, then over problems; pooled: all
 expansions over all moves. worst move: the most expansions for one move."""
-_DIR = "`DIR` is a folder of the public MovingAI maps with a folder for each set (`bg`, `dao`, `wc3maps512`)."
+_DIR = "`DIR` is a folder of the public MovingAI maps with a folder for each set, such as `bg`, `dao` and `wc3maps512`."
 _UNBROKEN: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
@@ -144,6 +144,8 @@ def write_pages(folder: Path, documents: Iterable[dict[str, Any]] = ()) -> list[
         InputError: if a document is damaged or of another version.
     """
     files = {_path(folder, document["id"], "json"): document for document in documents}
+    if files:
+        make_folder(documents_folder(folder))
     for path, document in files.items():
         atomic_write(path, (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
     texts = render(folder)
@@ -244,7 +246,8 @@ def _summary(document: dict[str, Any]) -> list[str]:
         _wrapped(f"[All results](../{_PAGE}). {_escaped(document['paper'])}."),
         _bold(said.asks),
         _wrapped(f"**{SYMBOLS[word]} {word}** ({of}). {_escaped(said.finding)}"),
-        *([_wrapped(f"Read with care: {_escaped(said.care)}")] if said.care else []),
+        *([_wrapped(f"Read with care. {_escaped(said.care)}")] if said.care else []),
+        f"```console\n{document['command']}\n```",
     ]
 
 
@@ -273,8 +276,7 @@ def _numbers(document: dict[str, Any]) -> list[str]:
 
 def _conditions(document: dict[str, Any]) -> list[str]:
     changes = ["## Changed after the first full run", _listed(document["changes"])] if document["changes"] else []
-    command = f"```console\n{document['command']}\n```"
-    return ["## How it was run", command, _listed([_DIR, *_setting(document), *document["notes"]]), *changes]
+    return ["## How it was run", _listed([*_setting(document), *document["notes"], _DIR]), *changes]
 
 
 def _folded(table: Table, words: int = 1) -> str:
