@@ -65,7 +65,11 @@ def load(agent_id: str) -> Any:
         near = get_close_matches(str(agent_id), _TABLE, 1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise InputError(f"there is no agent {quoted(agent_id)}{hint}; the agents are {', '.join(_TABLE)}")
-    module, name = _TABLE[agent_id]
+    return _imported(*_TABLE[agent_id])
+
+
+@cache
+def _imported(module: str, name: str) -> Any:
     return getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
 
@@ -134,22 +138,22 @@ def run(
         clock: time every move, which takes some 20 ns.
         settings: parameters of the agent, with an id.
     """
-    options = {"budget": budget, "trials": trials, "max_moves": max_moves, "seed": seed, "clock": clock}
+    options = Budget.of(budget), trials, max_moves, seed, clock
     if isinstance(agent, str):
         return _run_by_id(agent, problem, settings, options)
     if settings:
         raise InputError(f"settings {', '.join(settings)} go with an id, not with an agent that is already made")
     if not callable(getattr(agent, "reset", None)) or not callable(getattr(agent, "act", None)):
         raise InputError(f"an agent is an id or an object with reset and act, not {quoted(agent)}")
-    return run_agent(agent, problem, Budget.of(budget), trials, max_moves, seed, clock)
+    return run_agent(agent, problem, *options)
 
 
-def _run_by_id(agent_id: str, problem: Problem, settings: dict[str, Any], options: dict[str, Any]) -> Run:
+def _run_by_id(agent_id: str, problem: Problem, settings: dict[str, Any], options: tuple[Any, ...]) -> Run:
     """Run an agent that has run before with these settings on such a map, or a new one. One that raised is dropped."""
-    kind, settings = _chosen(agent_id, Budget.of(options["budget"]), settings)
+    kind, settings = _chosen(agent_id, options[0], settings)
     key = key_of(kind, settings, problem)
     agent = POOL.take(key) or kind(**settings)
-    record = run(agent, problem, **options)
+    record = run_agent(agent, problem, *options)
     if key is not None:
         POOL.put(key, agent)
     return record

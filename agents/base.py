@@ -16,11 +16,10 @@ from agents.runner.loop import bound_to
 from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import InputError, checked_seed, quoted
 from rt_gym.handles import KeptHandle
-from rt_gym.jit import kernel
-from rt_gym.meter import CRAMPED
+from rt_gym.meter import MEMORY_FULL
 from rt_gym.search.astar import make_buckets
 from rt_gym.search.space import NONE, Space, make_space
-from rt_gym.terrain import fill_h0, locate, span
+from rt_gym.terrain import count_learned, fill_h0
 from rt_gym.trip import STAY
 from rt_gym.views import View
 from rt_gym.world import Truth, World
@@ -36,20 +35,6 @@ class Agent(Protocol):
         """Return the next move: a direction, or STAY."""
 
 
-@kernel
-def count_learned(terrain, goal, h):
-    """Return how many free cells have a value other than the heuristic."""
-    stride = terrain.offset[1]
-    goal_x, goal_y = locate(terrain, goal)
-    count = 0
-    for row in range(h.size // stride):
-        line, free = h[row * stride :], terrain.free[row * stride :]
-        for column in range(stride):
-            value = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
-            count += (line[column] != value) & (free[column] != 0)
-    return count
-
-
 class KernelAgent:
     """An agent whose algorithm is a kernel. Subclasses check their parameters and look after their memory.
 
@@ -62,6 +47,7 @@ class KernelAgent:
         forgets: whether what was learned is lost with the trial. Its values may then overestimate.
         pooled: whether agents that ran by their id are used again. That takes settings which are values: what is read
             from a file, or prepared beforehand and timed, is another matter in the next run.
+        precomputes: whether it prepares itself for a map at reset.
         converges: whether its paper promises that repeated trials end with a shortest path, which takes values that
             never overestimate.
         restless: whether it moves although the plan is not ready, rather than stand still.
@@ -72,6 +58,7 @@ class KernelAgent:
     forgets: ClassVar[bool] = False
     converges: ClassVar[bool] = True
     pooled: ClassVar[bool] = False
+    precomputes: ClassVar[bool] = False
     restless: ClassVar[bool] = False
     backward: ClassVar[bool] = False
 
@@ -83,6 +70,7 @@ class KernelAgent:
         self._made_for: tuple[int, int, str] | None = None
         self.world: World | None = None  # that of the last run, whose arrays the next one on the same map uses again
         self._kept_handle = KeptHandle()
+        self._compiled_for: Any = None
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -140,6 +128,11 @@ class KernelAgent:
         view.painter = self.layers
         self.clear_memory(view, tie_seed(seed) if self.tie == "random" else 0)
 
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the arrays of the last run take, those of its world included."""
+        return self._kept_handle.nbytes
+
     def release(self) -> None:
         """Let go of the problem; the arrays stay for the next one."""
         del self.view
@@ -151,7 +144,7 @@ class KernelAgent:
             return STAY
         value = self.value_of(at)
         plans = int(view.trip.tally["plans"][0])
-        while (action := int(self.decide_kernel(self._episode(None, view), view.goal_cell))) == CRAMPED:
+        while (action := int(self.decide_kernel(self._episode(None, view), view.goal_cell))) == MEMORY_FULL:
             self.enlarge_memory()
         action = max(STAY, action)
         self._last = (at, action, plans, value)
@@ -191,14 +184,17 @@ class KernelAgent:
 
     def compile(self, world: World) -> None:
         """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""
-        self.run_kernel(self._episode(world.truth, world.view), world.view.goal_cell, 0)
+        episode = self._episode(world.truth, world.view)
+        if episode is not self._compiled_for:
+            self.run_kernel(episode, world.view.goal_cell, 0)
+            self._compiled_for = episode
 
     def run_trial(self, world: World, max_moves: int) -> int:
         """Run one trial inside a kernel and return why it ended."""
-        goal, end = world.view.goal_cell, CRAMPED
-        while end == CRAMPED:
+        goal, end = world.view.goal_cell, MEMORY_FULL
+        while end == MEMORY_FULL:
             end = int(self.run_kernel(self._episode(world.truth, world.view), goal, max_moves))
-            if end == CRAMPED:
+            if end == MEMORY_FULL:
                 self.enlarge_memory()
         return end
 

@@ -56,12 +56,13 @@ from agents.policies.networks import Network
 from agents.policies.stored_depth import CHOICE, StoredDepth, StoredMemory
 from agents.policies.trees import Policy
 from agents.policy_lrta import PolicyLRTA
-from agents.runner.loop import bind, plan
+from agents.runner.loop import plan
 from rt_gym.errors import InputError, whole
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
+from rt_gym.templates import bind
 from rt_gym.trip import FULL, NO_PATH
 from rt_gym.views import View
 
@@ -122,7 +123,7 @@ def plan_towards(terrain, trip, memory, s, t):
 @cache
 def plan_of(chooser_plan: Any) -> Any:
     """Return the plan of the agent whose depth this plan chooses."""
-    return bind(plan_towards, chooser_plan)
+    return bind(plan_towards, plan=chooser_plan)
 
 
 def make_chooser(depth: int | str, policy: Any, d_max: int | None, tie: str) -> DepthControl:
@@ -234,7 +235,9 @@ class GeneralLRTA(Guided):
     def clear_memory(self, view: View, seed: int) -> None:
         """Forget all values, prepare for this goal, and seed the ties."""
         super().clear_memory(view, seed)
-        self.memory = self.memory._replace(scorer=make_scorer(self.scorer, self.regions, self.either))
+        regions, scorer = self.regions, self.memory.scorer
+        if self.scorer is not None and regions is not None and scorer.candidates.sizes is not regions.sizes:
+            self.memory = self.memory._replace(scorer=make_scorer(self.scorer, regions, self.either))
         control_of(self.memory.chooser).state[0].moves = NOT_YET
 
     def begin_trial(self) -> None:

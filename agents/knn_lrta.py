@@ -38,6 +38,7 @@ from agents.knowledge.nearest import Nearest, find_nearest, make_nearest
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, whole
 from rt_gym.grid import Grid
+from rt_gym.handles import with_parts
 from rt_gym.jit import kernel, record
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
@@ -219,7 +220,7 @@ class KNNLRTA(GoalSeeker):
         """Forget all values and bring in the database."""
         super().clear_memory(view, seed)
         assert self._kept is not None, "reset has prepared it"
-        self.memory = self.memory._replace(begin=self._kept.begin, cells=self._kept.cells, nearest=self._nearest)
+        self.memory = with_parts(self.memory, begin=self._kept.begin, cells=self._kept.cells, nearest=self._nearest)
         self.memory.state[0].abandoned = 0
         self.begin_trial()
 

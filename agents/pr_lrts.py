@@ -13,15 +13,15 @@ Readings:
   lies nearest to, then by number; so that level 0 is LRTS with one move per plan, move for move.
 - ``refine="first"``, as in TBA*'s paper, turns the first step of the way to the best region into a path: A* from the
   agent to the nearest cell of the next region, within the two regions. ``"path"``, as in the article of 2007, turns the
-  whole way into one, within all its regions. In the goal's region A* leads to the goal; see ``corridor``.
+  whole way into one, within all its regions. In the goal's region A* leads to the goal.
 - LRTS is complete because it goes all the way to the best state. After one step it may choose another state, and with
   more than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned
   since anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
 - Expansions are those among regions and those of A*, on the move that plans. A lookahead that the meter refuses to go
   on with ends with its last complete layer; A* that is refused goes on at the next move, and the agent stands still.
-- ``control="dynamic"`` is the control of depth that the first of the two papers above names as work to come. Of its
-  two mechanisms we read the pattern database, with the global goal: the depth of every lookahead is the smallest one
-  that, before anything is learned, takes a step on a shortest way among the regions to the goal's region. It is at most
+- ``control="dynamic"`` is the control of depth that the paper of ICAPS 2007 names as work to come. Of its two
+  mechanisms we read the pattern database, with the global goal: the depth of every lookahead is the smallest one that,
+  before anything is learned, takes a step on a shortest way among the regions to the goal's region. It is at most
   ``depth``. The depths of all regions towards that of the goal are found at reset, as part of the preparation.
 - The regions are those of the map as it was believed at reset. Where the map has changed, A* may find no way within the
   corridor. Guard, ours: a way of several regions is tried by its first step alone; a step that cannot be refined is
@@ -38,7 +38,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import count_learned
 from agents.kernels.pr_corridor import begin_corridor, lead_along, lead_to_cell, resume_corridor
 from agents.kernels.pr_guard import go_on_among_cells, notice_circles, retry_or_close
 from agents.kernels.pr_memory import CHOOSING, ON_CELLS, REFINING, PRMemory, make_pr_memory, with_regions
@@ -54,6 +53,7 @@ from rt_gym.search.astar import FOUND, INTERRUPTED
 from rt_gym.search.layers import max_of_min
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, trace
+from rt_gym.terrain import count_learned
 from rt_gym.trip import CUT, WAIT, make_trip
 from rt_gym.views import View
 
@@ -208,8 +208,11 @@ class PRLRTS(LRTS):
     def clear_memory(self, view: View, seed: int) -> None:
         """Bring in the regions, and let their values start at the heuristic."""
         began = time.perf_counter()
-        self.memory = memory = with_regions(self.memory, self.regions, self.depth, self._initial_values(view))
+        self.memory = memory = with_regions(self.memory, self.regions, self.depth)
+        memory.values[:] = self._initial_values(view)
+        memory.depths[:] = np.where(np.diff(memory.graph.begin) > 0, self.depth, 0)
         memory.corridor.state[:] = 0
+        memory.corridor.marks[:] = 0
         memory.cell_values[view.goal_cell] = INF  # not filled yet
         self.begin_trial()
         if self.control == "dynamic":

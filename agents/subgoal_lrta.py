@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from agents.knowledge.goal_seeker import GoalSeeker
 from agents.knowledge.subgoal_tree import ROOT
 from agents.knowledge.subgoals import FIRSTS, Trees
-from agents.knowledge.tree_source import GoalTree, TreeSource, make_goal_tree, replaced
+from agents.knowledge.tree_source import GoalTree, TreeSource, enter_tree, make_goal_tree
 from agents.lrta import LRTA, korf
 from agents.lrta_k import LRTAK
 from agents.lrta_k import plan as propagating_step
@@ -51,8 +51,9 @@ from rt_gym.views import View
 SWITCHES = ("any", "progress")
 
 # The node pursued (NONE before the first move) and its cell. For the guard: the least g of the nodes pursued so far,
-# after how many moves it was adopted, whether only the goal is left, and how often the guard has acted.
-PURSUIT = record(node=int, pursued=int, least=int, since=int, alone=int, guarded=int)
+# after how many moves it was adopted, after how many moves without progress the guard acts, whether only the goal is
+# left, and how often the guard has acted.
+PURSUIT = record(node=int, pursued=int, least=int, since=int, patience=int, alone=int, guarded=int)
 
 
 class SubgoalMemory(NamedTuple):
@@ -63,7 +64,6 @@ class SubgoalMemory(NamedTuple):
         tree: the tree of the goal.
         progress: 1 if the goal changes only for one that is nearer to the end.
         rises: how many values a plan may raise beyond the first.
-        patience: after how many moves without progress the guard acts.
         state: PURSUIT[1].
     """
 
@@ -71,7 +71,6 @@ class SubgoalMemory(NamedTuple):
     tree: GoalTree
     progress: int
     rises: int
-    patience: int
     state: NDArray[np.record]
 
     @property
@@ -84,17 +83,18 @@ class SubgoalMemory(NamedTuple):
 def begin_pursuit(terrain, trip, memory, s):
     """Enter the tree cell by cell and return the first node to pursue (lines 1 to 5)."""
     tree, node, parent, g = memory.tree, memory.tree.node, memory.tree.parent, memory.tree.g
+    nodes, opening = tree.state[0].nodes, tree.state[0].opening
     goal, least = np.int64(ROOT), np.int64(INF)
-    for k in range(tree.nodes):  # line 3
+    for k in range(nodes):  # line 3
         cell = np.int64(node[k])
         tree.number[cell] = k  # line 4: nextgoal(cell) is the parent of this node
         g[k] = 0 if k == ROOT else g[parent[k]] + h0(terrain, cell, np.int64(node[parent[k]]))
         near = h0(terrain, s, cell)
         if near < least and terrain.free[cell] != 0:  # line 5
             goal, least = np.int64(k), near
-    trip.meter[0].trace_steps += tree.nodes
+    trip.meter[0].trace_steps += nodes
     memory.state[0].least = INF
-    return goal if tree.opening == NONE else np.int64(tree.opening)
+    return goal if opening == NONE else opening
 
 
 @kernel(inline=True)
@@ -119,7 +119,7 @@ def guard(terrain, trip, memory, goal):
     if tree.g[goal] < state.least:
         state.least = tree.g[goal]
         state.since = moves
-    elif goal != ROOT and moves - state.since > memory.patience:
+    elif goal != ROOT and moves - state.since > state.patience:
         goal = head_for_the_goal(memory)
     return goal
 
@@ -263,7 +263,6 @@ class SubgoalLRTA(GoalSeeker):
             tree=make_goal_tree(cells),
             progress=int(self.switch == "progress"),
             rises=min(rises, cells),
-            patience=0,
             state=np.zeros(1, PURSUIT),
         )
 
@@ -271,11 +270,9 @@ class SubgoalLRTA(GoalSeeker):
         """Forget all values and take the tree of the goal."""
         super().clear_memory(view, seed)
         tree, self.precompute_seconds = self._source.find(view)
-        self.memory = self.memory._replace(
-            tree=replaced(self.memory.tree, tree, view.cell(view.position)),
-            patience=int(np.count_nonzero(view.terrain.free)),
-        )
-        self.memory.state[0].guarded = 0
+        enter_tree(self.memory.tree, tree, view.cell_now)
+        state = self.memory.state[0]
+        state.patience, state.guarded = np.count_nonzero(view.terrain.free), 0
         self.begin_trial()
 
     def begin_trial(self) -> None:

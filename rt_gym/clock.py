@@ -5,6 +5,7 @@ nanoseconds; a trial's ticks are turned into seconds by its wall-clock time. The
 two (6 % wide), so that ten million moves need no more memory than ten.
 """
 
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +59,11 @@ def time_move(clock):
 
 def quantile(clock: Clock, share: float) -> float:
     """Return the time in ticks below which this share of the moves lies, to the width of a bin."""
-    counts = np.cumsum(clock.bins)
-    if counts.size == 0 or counts[-1] == 0:
+    counts = clock.bins.cumsum()
+    moves = int(counts[-1]) if counts.size else 0
+    if moves == 0:
         return 0.0
-    index = int(np.searchsorted(counts, share * counts[-1]))
+    index = int(counts.searchsorted(ceil(share * moves)))  # a float would have all counts converted
     if index < 32:
         return float(index)
     return min((16.5 + index % 16) * 2.0 ** (index // 16 - 1), float(clock.times[0].longest))

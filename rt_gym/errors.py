@@ -27,7 +27,8 @@ def quoted(value: Any) -> str:
 
 def whole(name: str, value: Any, low: int, high: int = (1 << 62)) -> int:
     """Return a parameter that must be a whole number within a range."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
+    known = type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+    if not known or not low <= int(value) <= high:
         span = f"of at least {low}" if high == 1 << 62 else f"from {low} to {high}"
         raise InputError(f"{name} must be a whole number {span}, not {quoted(value)}")
     return int(value)

@@ -17,6 +17,7 @@ and without the compiler, a NamedTuple of the same parts takes the handle's plac
 import struct
 from collections import namedtuple
 from functools import cache
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from numba.core import cgutils
 from numba.core.datamodel import default_manager
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
+from numpy.typing import NDArray
 
 from rt_gym.kernel_cache import DefaultOptions
 
@@ -77,14 +79,21 @@ def _unbox_handle(kind, handle, c):
 
 
 class Handle:
-    """What ``handle`` returns; Numba takes its type from the attribute of that name."""
+    """What ``handle`` returns; Numba takes its type from the attribute of that name.
 
-    __slots__ = ("_numba_type_", "address", "block", "parts")
+    Describing a part takes longer than all else, so what an ``older`` handle has described is taken from there.
+    """
 
-    def __init__(self, parts: dict[str, Any]) -> None:
-        self._numba_type_ = _type_of(parts)
+    __slots__ = ("_numba_type_", "address", "block", "described", "parts")
+    parts: dict[str, Any]
+    described: dict[str, tuple[Any, NDArray[np.int64]]]
+
+    def __init__(self, parts: dict[str, Any], older: "Handle | None" = None) -> None:
+        known = {} if older is None else {id(part): older.described[name] for name, part in older.parts.items()}
         self.parts = parts
-        self.block = np.array(_words(tuple(parts.values())), np.int64)
+        self.described = {name: known.get(id(part)) or _describe(part) for name, part in parts.items()}
+        self._numba_type_ = _type_of(parts, tuple(kind for kind, _ in self.described.values()))
+        self.block = np.concatenate([words for _, words in self.described.values()])
         self.address = self.block.ctypes.data
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -102,17 +111,43 @@ class KeptHandle:
     def __init__(self) -> None:
         self._parts: dict[str, Any] = {}
         self._handle: Any = None
+        self._nbytes: int | None = None
 
     def of(self, **parts: Any) -> Any:
-        """Return the handle of these parts."""
-        kept = self._parts
-        if kept.keys() != parts.keys() or any(part is not kept[name] for name, part in parts.items()):
-            self._parts, self._handle = parts, handle(**parts)
+        """Return the handle of these parts, whose names must be the same in every call."""
+        if not self._parts or not all(map(is_, parts.values(), self._parts.values())):
+            self._parts, self._handle, self._nbytes = parts, _remake(parts, self._handle), None
         return self._handle
 
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the arrays of the handle take."""
+        if self._nbytes is None:
+            self._nbytes = bytes_of(tuple(self._parts.values()))
+        return self._nbytes
 
-def _remake(parts: dict[str, Any]) -> Any:
-    return Handle(parts) if _PACKED else _parts_type(tuple(parts))(**parts)
+
+def with_parts(parts: Any, **changes: Any) -> Any:
+    """Return a NamedTuple with other parts; the same tuple, whose handle is kept, if it has them already."""
+    if all(getattr(parts, name) is part for name, part in changes.items()):
+        return parts
+    return parts._replace(**changes)
+
+
+def bytes_of(parts: Any) -> int:
+    """Return how many bytes the arrays in nested tuples take, each counted once."""
+    arrays, todo = {}, [parts]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, tuple):
+            todo.extend(part)
+        elif isinstance(part, np.ndarray):
+            arrays[id(part)] = part.nbytes
+    return sum(arrays.values())
+
+
+def _remake(parts: dict[str, Any], older: Any = None) -> Any:
+    return Handle(parts, older) if _PACKED else _parts_type(tuple(parts))(**parts)
 
 
 @cache
@@ -126,12 +161,17 @@ def _parts_type(names: tuple[str, ...]) -> Any:
 _known: dict[Any, HandleType] = {}
 
 
-def _type_of(parts: dict[str, Any]) -> HandleType:
+def _type_of(parts: dict[str, Any], kinds: tuple[Any, ...]) -> HandleType:
     """Return the type of a handle; asking Numba for every array takes a hundred times as long as remembering."""
-    key = tuple(parts), _kind(tuple(parts.values()))
+    key = tuple(parts), kinds
     if key not in _known:
         _known[key] = HandleType(tuple((name, typeof(part)) for name, part in parts.items()))
     return _known[key]
+
+
+def _describe(part: Any) -> tuple[Any, NDArray[np.int64]]:
+    """Return the kind of a part, and its words."""
+    return _kind(part), np.array(_words(part), np.int64)
 
 
 def _kind(part: Any) -> Any:

@@ -26,7 +26,7 @@ UNLIMITED = 1 << 62
 
 # Why an agent cannot move, in the place of a direction: it knows no way to the goal, it has overrun its budget, or its
 # memory is full.
-STUCK, OVERRUN, CRAMPED = -2, -3, -4
+STUCK, OVERRUN, MEMORY_FULL = -2, -3, -4
 # What becomes of a move: it is made, it is lost to an overrun, or the overrun ends the run.
 GO, IDLE, STOP = range(3)
 
@@ -94,6 +94,8 @@ class Budget:
     @classmethod
     def of(cls, value: "Budget | int | None") -> "Budget":
         """Return a budget from a number, from nothing, or from itself."""
+        if value is None:
+            return _NO_LIMIT
         return value if isinstance(value, Budget) else cls(limit=value)
 
     def meter(self) -> NDArray[np.record]:
@@ -103,6 +105,9 @@ class Budget:
         meter["by_scans"] = self.count == "scans"
         meter["idles"] = self.on_overrun == "idle"
         return meter
+
+
+_NO_LIMIT = Budget()
 
 
 @kernel(inline=True)

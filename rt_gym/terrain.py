@@ -98,7 +98,7 @@ def set_free(terrain, cell, free):
 
 @kernel(inline=True)
 def span(metric, dx, dy):
-    """Return the distance over so many columns and rows of open ground, at ``metric``'s prices per step."""
+    """Return the distance over ``dx`` columns and ``dy`` rows of open ground, at ``metric``'s prices per step."""
     low = min(abs(dx), abs(dy))
     return (max(abs(dx), abs(dy)) - low) * metric[0].per_straight + low * metric[0].per_diagonal
 
@@ -144,6 +144,20 @@ def fill_h0(terrain, goal, h):
         line = h[row * stride :]
         for column in range(stride):
             line[column] = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
+
+
+@kernel
+def count_learned(terrain, goal, h):
+    """Return how many free cells have a value other than the heuristic."""
+    stride = terrain.offset[1]
+    goal_x, goal_y = locate(terrain, goal)
+    count = 0
+    for row in range(h.size // stride):
+        line, free = h[row * stride :], terrain.free[row * stride :]
+        for column in range(stride):
+            value = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
+            count += (line[column] != value) & (free[column] != 0)
+    return count
 
 
 @kernel

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rt_gym.clock import Clock, make_clock
 from rt_gym.jit import kernel, record
-from rt_gym.meter import CRAMPED, OVERRUN, STUCK, TALLY, Budget, overran
+from rt_gym.meter import MEMORY_FULL, OVERRUN, STUCK, TALLY, Budget, overran
 
 STAY = -1
 
@@ -16,9 +16,9 @@ STAY = -1
 NO_PATH, WAIT, CUT, FULL = 0, -1, -2, -3
 
 # Where the agent stands; the next move of its plan, and how many were planned; how many cells are listed as changed, of
-# which the first ``checked`` have been checked against the plan and the first ``told`` given to the agent; and why it
-# cannot move: STUCK, OVERRUN, CRAMPED, or 0.
-STATE = record(at=int, next=int, planned=int, changed=int, checked=int, told=int, verdict=int)
+# which the first ``checked`` have been checked against the plan and the first ``reported`` given to the agent; and why
+# it cannot move: STUCK, OVERRUN, MEMORY_FULL, or 0.
+STATE = record(at=int, next=int, planned=int, changed=int, checked=int, reported=int, verdict=int)
 
 
 class Trip(NamedTuple):
@@ -131,7 +131,7 @@ def adopt(trip, n):
     if n == NO_PATH:
         state.verdict = STUCK
     elif n == FULL:
-        state.verdict = CRAMPED
+        state.verdict = MEMORY_FULL
         trip.tally[0].plans -= 1
     elif n == CUT or overran(trip):
         state.verdict = OVERRUN
@@ -141,12 +141,12 @@ def adopt(trip, n):
 def forget_changes(trip):
     """Begin a new list of changed cells."""
     state = trip.state[0]
-    state.changed = state.checked = state.told = 0
+    state.changed = state.checked = state.reported = 0
 
 
 @kernel(inline=True)
 def take(trip):
-    """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
+    """Return the next direction, STAY, STUCK, OVERRUN or MEMORY_FULL."""
     state = trip.state[0]
     if state.verdict != 0:
         return state.verdict

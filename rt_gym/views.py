@@ -72,8 +72,8 @@ class View:
     def take_changes(self) -> list[Position]:
         """Return the cells whose believed state has changed since this was last called."""
         state = self.trip.state[0]
-        begin, end = int(state.told), int(state.changed)
-        state.told = end
+        begin, end = int(state.reported), int(state.changed)
+        state.reported = end
         return [self.position_of(int(cell)) for cell in self.trip.changed[begin:end]]
 
     @property

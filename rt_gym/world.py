@@ -4,6 +4,7 @@ Time passes in moves. After each one the changes that are due happen, then the a
 into a wall, takes as long and costs as much as a straight step.
 """
 
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -159,7 +160,7 @@ class World:
         self._fresh = True  # whether the arrays are as they were made
         self.truth: Any = None
         self._meter = self.budget.meter()
-        self._kept: dict[tuple[str, ...], KeptHandle] = {}
+        self._kept: defaultdict[tuple[str, ...], KeptHandle] = defaultdict(KeptHandle)
         self._set_up(problem)
 
     def fits(self, problem: Problem, budget: Budget, max_moves: int, clock: bool) -> bool:
@@ -185,8 +186,7 @@ class World:
 
     def handle(self, **more: Any) -> Any:
         """Return truth, terrain and trip, and what else kernels need, as one argument; the same one if it can be."""
-        kept = self._kept.setdefault(tuple(more), KeptHandle())
-        return kept.of(truth=self.truth, terrain=self.terrain, trip=self.trip, **more)
+        return self._kept[tuple(more)].of(truth=self.truth, terrain=self.terrain, trip=self.trip, **more)
 
     def begin_trial(self) -> None:
         """Put the agent back to the start at time zero. The true map is as it was; what was believed stays believed."""

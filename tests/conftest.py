@@ -9,14 +9,10 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 os.environ["MPLBACKEND"] = "Agg"
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-# No deadline and no check for slow draws: the first example may compile a kernel.
-settings.register_profile(
-    "dev", max_examples=50, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.register_profile("thorough", settings.get_profile("dev"), max_examples=1000, derandomize=False)
-settings.load_profile(os.environ.get("RTGYM_HYPOTHESIS", "dev"))
+import profiles  # noqa: F401  loads the profile of RTGYM_HYPOTHESIS
+
+pytest.register_assert_rewrite("reference")  # what tests share says as much as they do when it fails
 
 ROOT = Path(__file__).resolve().parents[1]
 

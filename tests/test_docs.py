@@ -101,7 +101,7 @@ class TestEnvironmentsPage:
         table = first_columns(sections(sections(self.text, 2)["RTPath-v0"], 3)["Arguments"].split("A **generator**")[0])
         assert table == defaults(RTPathEnv, Settings, PathSettings)
 
-    def test_so_are_those_of_the_batch(self) -> None:
+    def test_the_arguments_of_the_batch_are_those_of_the_code(self) -> None:
         path = sections(sections(self.text, 2)["RTPath-v0"], 3)
         batched = path["Vectorised environment"]
         table = first_columns(batched)
@@ -127,7 +127,7 @@ class TestEnvironmentsPage:
         batch: Any = gym.make_vec(env_id, vectorization_mode="vector_entry_point", map="open-16", pool=1)
         assert batch.budget == rt_gym.Budget(1000)
 
-    def test_and_those_of_a_budget(self) -> None:
+    def test_the_arguments_of_a_budget_are_those_of_the_code(self) -> None:
         table = first_columns(self.text)
         assert {name: table[name] for name in defaults(rt_gym.Budget)} == defaults(rt_gym.Budget)
 
@@ -135,11 +135,11 @@ class TestEnvironmentsPage:
         table = first_columns(sections(sections(self.text, 2)["RTDepth-v0"], 3)["Arguments"])
         assert table == defaults(DepthSettings)
 
-    def test_control_of_the_goal_has_these_on_top_of_that(self) -> None:
+    def test_control_of_the_goal_has_these_arguments_on_top_of_those_of_depth(self) -> None:
         table = first_columns(sections(sections(self.text, 2)["RTDepthGoal-v0"], 3)["Arguments"])
         assert table == defaults(DepthGoalSettings)
 
-    def test_its_table_of_features_goes_on_with_those_of_the_subgoal(self) -> None:
+    def test_the_table_of_features_of_control_of_the_goal_goes_on_with_those_of_the_subgoal(self) -> None:
         table = sections(sections(self.text, 2)["RTDepthGoal-v0"], 3)["Observation Space"]
         rows = re.findall(r"^\| (\d+) \| `subgoal` \| `(\w+)`:", table, re.MULTILINE)
         assert [int(index) for index, _ in rows] == list(range(len(SITUATION), len(SITUATION + SUBGOAL)))
@@ -169,7 +169,7 @@ class TestEnvironmentsPage:
         assert [part for _, part, _ in rows] == [name for name, part in parts.items() for _ in part]
         assert {*gym.make("RTDeepen-v0", map="open-16", pool=1).observation_space.high} == {np.float32(22)}
 
-    def test_so_does_that_of_thinking(self) -> None:
+    def test_the_table_of_features_of_thinking_names_them_in_their_order_and_parts(self) -> None:
         table = sections(sections(self.text, 2)["RTThink-v0"], 3)["Observation Space"]
         rows = re.findall(r"^\| (\d+) \| `(\w+)` \| `(\w+)`:", table, re.MULTILINE)
         assert [int(index) for index, *_ in rows] == list(range(21))

@@ -1,4 +1,4 @@
-"""What keeps PR LRTS from going in circles, and from trusting regions where the map has changed; see ``algorithm``."""
+"""What keeps PR LRTS from going in circles, and from trusting regions where the map has changed."""
 
 import numpy as np
 

@@ -67,18 +67,20 @@ def make_pr_memory(cells: int, quota: float | None, whole_way: bool) -> PRMemory
     )
 
 
-def with_regions(memory: PRMemory, regions: Regions, depth: int, values: NDArray[np.int64]) -> PRMemory:
-    """Return the memory for a map with these regions, whose values are given; the prices are not filled in yet."""
+def with_regions(memory: PRMemory, regions: Regions, depth: int) -> PRMemory:
+    """Return the memory for a map with these regions, of which values, depths and prices are not filled in yet."""
     count, graph = regions.abstraction.regions, regions.graph
+    if memory.corridor.region is regions.abstraction.region:
+        return memory
     return memory._replace(
         graph=graph._replace(prices=np.empty_like(graph.prices)),
         space=make_space(count),
         layers=np.zeros(max(count, depth) + 2, np.int64),
-        values=values,
-        depths=np.where(np.diff(graph.begin) > 0, depth, 0),
+        values=np.empty(count, np.int64),
+        depths=np.empty(count, np.int64),
         planned=np.empty(count, np.int64),
         visits=np.empty(count, np.int32),
         corridor=memory.corridor._replace(
-            region=regions.abstraction.region, boxes=regions.boxes, marks=np.zeros(count, np.int64)
+            region=regions.abstraction.region, boxes=regions.boxes, marks=np.empty(count, np.int64)
         ),
     )

@@ -19,6 +19,7 @@ from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.grid import Grid
+from rt_gym.handles import with_parts
 from rt_gym.jit import kernel, record
 from rt_gym.meter import scan
 from rt_gym.search.space import NONE
@@ -226,7 +227,7 @@ class Guided(GoalSeeker):
     def clear_memory(self, view: View, seed: int) -> None:
         """Forget all values, look up or build what is known about the way to this goal, and seed the ties."""
         super().clear_memory(view, seed)
-        self.memory = self.memory._replace(guide=self._informed(self.memory.guide, view))
+        self.memory = with_parts(self.memory, guide=self._informed(self.memory.guide, view))
         self.memory.guide.state[0].guarded = 0
         self.begin_trial()
 
@@ -241,14 +242,18 @@ class Guided(GoalSeeker):
         abstraction = database.abstraction
         goal = int(abstraction.region[view.goal_cell])
         known = goal != NONE and database.holds(goal)
-        return guide._replace(
+        fits = guide.entries.size == abstraction.regions
+        guide = with_parts(
+            guide,
             region=abstraction.region,
             representatives=abstraction.representatives,
             begin=abstraction.begin,
             near=abstraction.near,
-            entries=database.entries(goal) if known else np.full(abstraction.regions, database.cap, np.int32),
+            entries=guide.entries if fits else np.empty(abstraction.regions, np.int32),
             hops=database.hops,
         )
+        guide.entries[:] = database.entries(goal) if known else database.cap
+        return guide
 
     def _prepare(self, grid: Grid, goal_cell: int) -> Database:
         """Return a database of this map that holds the goal's region; build it if there is none, and time that."""

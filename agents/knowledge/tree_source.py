@@ -11,10 +11,14 @@ from agents.knowledge.subgoals import Tree, Trees, grow, load_trees
 from rt_gym.errors import InputError
 from rt_gym.files import PathLike
 from rt_gym.grid import Grid
+from rt_gym.jit import record
 from rt_gym.search.space import NONE
 from rt_gym.views import View
 
 MOST_KEPT = 100  # trees
+
+# How many nodes there are, and the one to begin with, NONE for the nearest.
+TREE = record(nodes=int, opening=int)
 
 
 class GoalTree(NamedTuple):
@@ -24,16 +28,14 @@ class GoalTree(NamedTuple):
         node, parent: int32 per node, see ``agents.knowledge.subgoals.Tree``.
         g: int64 per node, its distance to the goal; filled by the plan.
         number: int32 per cell, which node it is; 0 for the root and for all cells that are none. Filled by the plan.
-        nodes: how many nodes there are.
-        opening: the node to begin with; NONE for the nearest.
+        state: TREE[1].
     """
 
     node: NDArray[np.int32]
     parent: NDArray[np.int32]
     g: NDArray[np.int64]
     number: NDArray[np.int32]
-    nodes: int
-    opening: int
+    state: NDArray[np.record]
 
 
 def make_goal_tree(cells: int) -> GoalTree:
@@ -43,17 +45,16 @@ def make_goal_tree(cells: int) -> GoalTree:
         parent=np.empty(cells, np.int32),
         g=np.empty(cells, np.int64),
         number=np.zeros(cells, np.int32),
-        nodes=0,
-        opening=NONE,
+        state=np.zeros(1, TREE),
     )
 
 
-def replaced(old: GoalTree, tree: Tree, start: int) -> GoalTree:
-    """Return another tree in the same arrays; where Sub is kept, it begins with Sub of the start, a cell."""
-    old.number[old.node[: old.nodes]] = 0
-    nodes = tree.nodes.size
-    old.node[:nodes], old.parent[:nodes] = tree.nodes, tree.parents
-    return old._replace(nodes=nodes, opening=NONE if tree.sub is None else int(tree.sub[start]))
+def enter_tree(arrays: GoalTree, tree: Tree, start: int) -> None:
+    """Replace the tree in the arrays by another one. Where Sub is kept, it begins with Sub of the start, a cell."""
+    nodes, state = tree.nodes.size, arrays.state[0]
+    arrays.number[arrays.node[: state.nodes]] = 0
+    arrays.node[:nodes], arrays.parent[:nodes] = tree.nodes, tree.parents
+    state.nodes, state.opening = nodes, NONE if tree.sub is None else tree.sub[start]
 
 
 class TimedTree(NamedTuple):

@@ -26,6 +26,7 @@ from rt_gym.features.decision import (
     write_situation,
 )
 from rt_gym.features.history import CELL, write_history
+from rt_gym.handles import with_parts
 from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import DepthResults, add_layer, begin_layered, learn_and_move, make_depth_results
 from rt_gym.search.lookahead import general_lrta
@@ -143,8 +144,8 @@ def control_of(memory: Any) -> Control:
 
 def with_control(memory: Any, **changes: Any) -> Any:
     """Return the memory of a controller with some of the shared part replaced."""
-    control = control_of(memory)._replace(**changes)
-    return control if isinstance(memory, Control) else memory._replace(control=control)
+    control = with_parts(control_of(memory), **changes)
+    return control if isinstance(memory, Control) else with_parts(memory, control=control)
 
 
 class DepthControl(KernelAgent):
@@ -167,6 +168,7 @@ class DepthControl(KernelAgent):
         super().__init__(tie)
         self.d_max = whole("d_max", d_max, 1, MAX_DEPTH)
         self.history = whole("history", history, 1, 10_000)
+        self._no_record = make_record(0, self.d_max)
 
     @property
     def bound(self) -> int | None:
@@ -217,7 +219,7 @@ class DepthControl(KernelAgent):
             situation=make_situation(self.history),
             inputs=np.zeros(len(SITUATION) + len(LAYERS), np.float32),
             uncharged=make_trip(0),
-            record=make_record(0, self.d_max),
+            record=self._no_record,
             d_max=self.d_max,
             features=self.features,
             state=np.zeros(1, PLANNED),
@@ -225,7 +227,7 @@ class DepthControl(KernelAgent):
 
     def clear_memory(self, view: View, seed: int) -> None:
         """Let the values start at the heuristic and the history with where the agent stands."""
-        record = make_record(0, self.d_max) if self.record is None else self.record
+        record = self._no_record if self.record is None else self.record
         if record.action.shape[1] != self.d_max + 1 or record.distance.size not in (0, view.terrain.mask.size):
             raise InputError(f"the record must be made for d_max {self.d_max} and distances of this map")
         self.memory = with_control(self.memory, record=record)

@@ -6,16 +6,14 @@ CUT, FULL). Two kernels are bound to it: one walks a whole trial, the other make
 the same path, because they share their code.
 """
 
-import types
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from rt_gym.clock import start_clock, time_move
-from rt_gym.jit import kernel
 from rt_gym.meter import IDLE, after_overrun
+from rt_gym.templates import bind
 from rt_gym.trip import STAY, adopt, must_plan, take
 from rt_gym.world import walk
 
@@ -28,7 +26,7 @@ def plan(terrain, trip, memory, s, t):
 
 
 def trial_loop(episode, t, limit):
-    """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK, OVERRUN or CRAMPED."""
+    """Walk until the goal, the limit, or a dead end; return GOAL, OUT_OF_MOVES, STUCK, OVERRUN or MEMORY_FULL."""
     truth, terrain, trip, memory = episode.truth, episode.terrain, episode.trip, episode.memory
     s = trip.state[0].at
     end = np.int64(GOAL)
@@ -52,7 +50,7 @@ def trial_loop(episode, t, limit):
 
 
 def decision(episode, t):
-    """Return the next direction, STAY, STUCK, OVERRUN or CRAMPED."""
+    """Return the next direction, STAY, STUCK, OVERRUN or MEMORY_FULL."""
     terrain, trip, memory = episode.terrain, episode.trip, episode.memory
     s = trip.state[0].at
     if must_plan(terrain, trip, s):
@@ -60,20 +58,7 @@ def decision(episode, t):
     return take(trip)
 
 
-def bind(template: Callable[..., Any], plan: Any) -> Any:
-    """Return a copy of a template that calls this plan, as a kernel of its own.
-
-    The qualified name keeps the disk caches of two agents apart: Numba identifies cached functions by name and
-    byte code, and these have equal byte code.
-    """
-    source = getattr(plan, "py_func", plan)
-    bound = types.FunctionType(template.__code__, {**template.__globals__, "plan": plan}, template.__name__)
-    bound.__qualname__ = f"{template.__name__}.{source.__module__}.{source.__qualname__}"
-    bound.__module__ = template.__module__
-    return kernel(bound, also=(source.__code__.co_filename,))
-
-
 @cache
 def bound_to(plan: Any) -> tuple[Any, Any]:
     """Return the trial loop and the decision of a plan; nothing is compiled before the first call."""
-    return bind(trial_loop, plan), bind(decision, plan)
+    return bind(trial_loop, plan=plan), bind(decision, plan=plan)

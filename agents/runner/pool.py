@@ -8,8 +8,6 @@ from collections.abc import Hashable
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 from agents.base import KernelAgent
 from rt_gym.problem import Problem
 
@@ -21,8 +19,8 @@ class Pool:
     """Agents that are not in use. One that is taken out belongs to the caller until it is put back.
 
     Args:
-        most_agents: how many agents may wait; most_bytes: how large their arrays may be together. Beyond that, the
-            one that has waited longest is dropped.
+        most_agents: how many agents may wait; most_bytes: how large their arrays may be together, those of the worlds
+            that they keep included. Beyond that, the one that has waited longest is dropped.
     """
 
     def __init__(self, most_agents: int = MOST_AGENTS, most_bytes: int = MOST_POOL_BYTES) -> None:
@@ -51,7 +49,7 @@ class Pool:
         """Let an agent wait for its next run; it forgets the problem of its last one."""
         agent.release()
         with self._lock:
-            self._waiting.append((key, agent, _bytes_of(agent.memory)))
+            self._waiting.append((key, agent, agent.nbytes))
             while len(self._waiting) > self.most_agents or self._size() > self.most_bytes:
                 self._waiting.pop(0)
 
@@ -68,25 +66,14 @@ def key_of(kind: Any, settings: dict[str, Any], problem: Problem) -> Hashable | 
     A class is pooled if its ``pooled`` is true; an agent that prepares itself for a map never is. Types are part of the
     key, because 1 and True are equal.
     """
-    if not getattr(kind, "pooled", False) or getattr(kind, "precomputes", False):
+    if not kind.pooled or kind.precomputes:
         return None
-    grid, values = problem.grid, tuple((name, type(value), value) for name, value in sorted(settings.items()))
-    key = kind, values, grid.terrain.mask.size, grid.connectivity, grid.cost
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key
-
-
-def _bytes_of(memory: Any) -> int:
-    """Return the size of all arrays in nested tuples, each counted once."""
-    arrays: dict[int, int] = {}
-    todo = [memory]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, tuple):
-            todo.extend(part)
-        elif isinstance(part, np.ndarray):
-            arrays[id(part)] = part.nbytes
-    return sum(arrays.values())
+    values: tuple[Any, ...] = ()
+    if settings:
+        values = tuple((name, type(value), value) for name, value in sorted(settings.items()))
+        try:
+            hash(values)
+        except TypeError:  # what has no hash may be changed by its owner, and the agent with it
+            return None
+    grid = problem.grid
+    return kind, values, grid.terrain.mask.size, grid.connectivity, grid.cost

@@ -49,6 +49,20 @@ class Problems(NamedTuple):
     opens: NDArray[np.uint8]
 
 
+class Common(NamedTuple):
+    """What every kind of episode has, one entry each.
+
+    Attributes:
+        problem: which problem of the pool it has.
+        random: the state of its generator.
+        over: whether it has ended.
+    """
+
+    problem: NDArray[np.int64]
+    random: NDArray[np.uint64]
+    over: NDArray[np.bool_]
+
+
 class OwnMaps(NamedTuple):
     """Maps that episodes do not share: one row per episode, as long as the largest map.
 
@@ -117,6 +131,11 @@ def tabulate_problems(settings: Settings) -> Problems:
         where=np.array([problem.grid.cell(change.position) for problem, change in changes], np.int32),
         opens=np.array([change.free for _, change in changes], np.uint8),
     )
+
+
+def make_common(count: int) -> Common:
+    """Return what ``count`` episodes have in common with those of other environments."""
+    return Common(np.zeros(count, np.int64), np.zeros(count, np.uint64), np.zeros(count, np.bool_))
 
 
 def make_own_maps(count: int, grids: list[Grid], hidden: bool) -> OwnMaps:
@@ -197,11 +216,12 @@ def set_up_map(maps, problems, own, p, i):
 
 
 @kernel(inline=True)
-def choose(problems, episodes, i):
+def choose(problems, common, i):
     """Give episode ``i`` a random problem of the pool and return its number."""
-    p = draw(episodes.random[i : i + 1]) % problems.map.size
-    episodes.problem[i] = p
-    episodes.over[i] = False
+    k = np.int64(i)
+    p = draw(common.random[k : k + 1]) % problems.map.size
+    common.problem[i] = p
+    common.over[i] = False
     return p
 
 

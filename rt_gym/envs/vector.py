@@ -44,7 +44,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
     settings_type: ClassVar[type[Any]]
     counts_moves: ClassVar[bool] = True  # whether a step is a move
     metered: ClassVar[bool] = True  # whether anything is expanded; otherwise there is no budget
-    _episodes: Any  # whatever else they are, they have ``random`` and ``over``
+    _episodes: Any  # whatever else they are, they have ``common``
     _handles: list[Any]  # what the kernels of a step work on, one per thread
 
     def __init_subclass__(cls) -> None:
@@ -114,7 +114,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         chosen = self._chosen({} if options is None else options)
         for i, one in enumerate(self._seeds(seed)):
             if chosen[i] and (one is not None or not self._begun):
-                self._episodes.random[i] = seeded(checked_seed(one))[0]
+                self._episodes.common.random[i] = seeded(checked_seed(one))[0]
         results = make_results(self.num_envs, self.settings.size, last=False)
         info = self._begin(chosen, results)
         self._begun = True
@@ -147,7 +147,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         if not self._begun:
             raise gym.error.ResetNeeded("step was called before reset")
         mode = self._mode
-        if mode == DISABLED and self._episodes.over.any():
+        if mode == DISABLED and self._episodes.common.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
         results = make_results(self.num_envs, self.settings.size, last=mode == SAME_STEP)
         info = self._advance(self._checked(actions), results)

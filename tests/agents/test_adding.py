@@ -16,7 +16,8 @@ import pytest
 from numba import config
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("agents", "tests/agents", "tests/reference", "tests/conftest.py", "pyproject.toml")
+COPIED = ("agents", "tests/agents", "tests/reference", "tests/conftest.py", "tests/profiles.py", "pyproject.toml")
+ASKED = ("contract", "contract_budget", "contract_learning", "against_reference", "parameters", "newly_unsolvable")
 
 AGENT = '''\
 """daLRTA*: LRTA* that moves where the least was learned, and so leaves a depression sooner.
@@ -155,9 +156,9 @@ def files(root: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy in which the three edits have been made."""
-    root = tmp_path_factory.mktemp("house")
+    root = tmp_path_factory.mktemp("copied")
     for name in COPIED:
         (root / name).parent.mkdir(exist_ok=True)
         if (ROOT / name).is_dir():
@@ -173,30 +174,28 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def python(house: Path, *arguments: str) -> str:
-    environment = os.environ | {"PYTHONPATH": str(house)}
+def python(copied: Path, *arguments: str) -> str:
+    environment = os.environ | {"PYTHONPATH": str(copied)}
     command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=house, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=copied, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_no_more_than_three_files_were_touched(house: Path) -> None:
-    before, after = files(ROOT), files(house)
+def test_no_more_than_three_files_were_touched(copied: Path) -> None:
+    before, after = files(ROOT), files(copied)
     touched = {name for name in before | after if before.get(name) != after.get(name)}
     assert touched == {"agents/da_lrta.py", "agents/__init__.py", "tests/reference/plain_da_lrta.py"}
 
 
-def test_the_agent_is_made_and_run_by_its_id(house: Path) -> None:
-    assert python(house, "-c", USE).split() == ["DALRTA", "2.0"]
+def test_the_agent_is_made_and_run_by_its_id(copied: Path) -> None:
+    assert python(copied, "-c", USE).split() == ["DALRTA", "2.0"]
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="takes too long without the compiler")
-def test_contract_and_reference_are_asked_of_it_without_being_told(house: Path) -> None:
-    asked = [
-        f"tests/agents/test_{name}.py" for name in ("contract", "against_reference", "parameters", "newly_unsolvable")
-    ]
-    said = python(house, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "da-lrta", *asked)
+def test_contract_and_reference_are_asked_of_it_without_being_told(copied: Path) -> None:
+    asked = [f"tests/agents/test_{name}.py" for name in ASKED]
+    said = python(copied, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "da-lrta", *asked)
     passed = re.search(r"(\d+) passed", said)
     assert passed is not None
     assert int(passed[1]) > 20

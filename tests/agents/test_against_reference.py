@@ -16,149 +16,24 @@ import importlib
 import importlib.util
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
 import agents
-from agents.policies.trees import ready_made
+from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems, random_grid, random_problem
+from reference.settings import draw_settings
 from rt_gym import Budget, Change, Grid, Problem, World
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.trip import STAY, adopt, must_plan, take
 
 Settings = dict[str, Any]
-
-BY_LAYERS = str(Path(__file__).with_name("deepen.json"))  # a policy that is asked after every layer
-
-# From which settings an id's are drawn; those of the contract where nothing is said here.
-DRAWN: dict[str, st.SearchStrategy[Settings]] = {
-    "weighted-astar": st.fixed_dictionaries({"weight": st.sampled_from([1, 1.1, 1.5, 2, 3.7, 20])}),
-    "late-astar": st.fixed_dictionaries({"R": st.integers(1, 60), "r": st.sampled_from([0.9, 0.5, 0.7])}),
-    "lrta": st.fixed_dictionaries({"depth": st.one_of(st.just(1), st.integers(2, 6))}),
-    "rta": st.fixed_dictionaries({"depth": st.one_of(st.just(1), st.integers(2, 6))}),
-    "lss-lrta": st.fixed_dictionaries(
-        {"lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80)), "commit": st.sampled_from(["all", "one"])}
-    ),
-    "rtaa": st.fixed_dictionaries(
-        {"lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80)), "commit": st.sampled_from(["all", "one"])}
-    ),
-    "lrta-k": st.fixed_dictionaries(
-        {"k": st.one_of(st.integers(1, 12), st.integers(13, 300)), "supports": st.booleans()}
-    ),
-    "lrta-k-visited": st.fixed_dictionaries(
-        {"k": st.one_of(st.integers(1, 12), st.integers(13, 300)), "supports": st.booleans()}
-    ),
-    "lrta-ls-k": st.fixed_dictionaries({"k": st.one_of(st.integers(1, 12), st.integers(13, 80))}),
-    "lrta-ls-kd": st.fixed_dictionaries(
-        {
-            "k": st.one_of(st.integers(1, 12), st.integers(13, 80)),
-            "d": st.one_of(st.integers(1, 12), st.integers(13, 80)),
-            "lookahead": st.sampled_from(["dynamic", "static"]),
-            "control": st.sampled_from(["dynamic", "single", "several"]),
-            "shared_k": st.booleans(),
-        }
-    ),
-    "lrts": st.fixed_dictionaries(
-        {
-            "depth": st.integers(1, 5),
-            "gamma": st.sampled_from([1.0, 0.7, 0.5, 0.2, 0.01]),
-            "quota": st.sampled_from([None, 0, 1, 2.5, 8, 30]),
-        }
-    ),
-    "pr-lrts": st.fixed_dictionaries(
-        {
-            "level": st.integers(0, 3),
-            "depth": st.integers(1, 4),
-            "gamma": st.sampled_from([1.0, 0.6, 0.2]),
-            "quota": st.sampled_from([None, 0, 3, 20]),
-            "refine": st.sampled_from(["first", "path"]),
-            "abstraction": st.sampled_from(["clique", "tiles"]),
-            "control": st.sampled_from(["fixed", "dynamic"]),
-        }
-    ),
-    "p-lrta": st.fixed_dictionaries({"queue": st.one_of(st.integers(0, 6), st.integers(7, 60))}),
-    "tba": st.fixed_dictionaries(
-        {
-            "R": st.one_of(st.integers(2, 12), st.integers(13, 60)),
-            "r": st.sampled_from([0.9, 0.5, 0.7]),
-            "c": st.sampled_from([1, 2, 10]),
-            "threshold": st.booleans(),
-            "shortcut": st.booleans(),
-            "first": st.sampled_from(["count", "length"]),
-        }
-    ),
-    "dstar-lite": st.fixed_dictionaries({"queue": st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])}),
-    "subgoal-lrta": st.builds(
-        lambda step, first, switch: {**step, "first": first, "switch": switch},
-        st.one_of(
-            st.just({"step": "lrta"}),
-            st.fixed_dictionaries(
-                {"step": st.just("lss-lrta"), "lookahead": st.one_of(st.integers(1, 12), st.integers(13, 80))}
-            ),
-            st.fixed_dictionaries({"step": st.just("lrta-k"), "k": st.integers(1, 12)}),
-        ),
-        st.sampled_from(["nearest", "sub"]),
-        st.sampled_from(["any", "progress"]),
-    ),
-    "classifier-lrta": st.fixed_dictionaries(
-        {
-            "policy": st.sampled_from([*ready_made(), BY_LAYERS]),
-            "d_max": st.one_of(st.none(), st.integers(1, 6)),
-            "max_branch": st.one_of(st.none(), st.integers(1, 5)),
-        }
-    ),
-    "policy-lrta": st.fixed_dictionaries(
-        {"policy": st.sampled_from(["deepen", "depth"]), "d_max": st.one_of(st.none(), st.integers(1, 6))}
-    ),
-    "knn-lrta": st.fixed_dictionaries(
-        {
-            "records": st.sampled_from([0, 1, 5, 60]),
-            "neighbours": st.integers(1, 12),
-            "cutoff": st.sampled_from([1, 3, 250]),
-        }
-    ),
-    "oracle-lrta": st.fixed_dictionaries({"d_max": st.integers(1, 6)}),
-    "rule-lrta": st.fixed_dictionaries(
-        {"rule": st.sampled_from(["update", "revisit", "settle"]), "d_max": st.integers(1, 8)}
-    ),
-    "pdb-lrta": st.fixed_dictionaries(
-        {
-            "level": st.integers(0, 3),
-            "cap": st.integers(1, 6),
-            "mode": st.sampled_from(["G", "GI", "I"]),
-            "abstraction": st.sampled_from(["clique", "tiles"]),
-            "patience": st.sampled_from([1, 2, 5, 50]),
-        }
-    ),
-    "general-lrta": st.fixed_dictionaries(
-        {
-            "level": st.integers(0, 3),
-            "cap": st.integers(1, 6),
-            "d_max": st.integers(1, 6),
-            "abstraction": st.sampled_from(["clique", "tiles"]),
-            "patience": st.sampled_from([1, 2, 5, 50]),
-        }
-    ).flatmap(
-        lambda rest: st.one_of(
-            st.builds(
-                lambda design, depth: rest | {"design": design, "depth": depth}, st.integers(1, 6), st.integers(1, 6)
-            ),
-            st.builds(lambda design: rest | {"design": design}, st.integers(7, 12)),
-            st.builds(
-                lambda depth, goal: rest | {"depth": depth, "goal": goal},
-                st.sampled_from(["pdb", "classifier", "oracle", "policy"]),
-                st.sampled_from(["global", "pdb", "classifier"]),
-            ),
-        )
-    ),
-}
 
 OUTCOMES = {"goal": "goal", "limit": "out of moves", "stuck": "no path"}
 MAX_MOVES = 400
@@ -181,10 +56,6 @@ def name_of_reference(agent_id: str) -> str:
 def reference_of(agent_id: str) -> Any:
     """Return the module that holds the reference of an id."""
     return importlib.import_module(name_of_reference(agent_id))
-
-
-def settings_drawn(agent_id: str, settings_of: Callable[[str], list[Settings]]) -> st.SearchStrategy[Settings]:
-    return DRAWN[agent_id] if agent_id in DRAWN else st.sampled_from(settings_of(agent_id))
 
 
 def reference_run(agent_id: str, problem: Problem, chosen: Settings, **options: Any) -> plain_grid.Run:
@@ -236,11 +107,9 @@ def test_every_agent_has_a_reference(agent_id: str) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=250)
-def test_a_trial_is_the_trial_of_the_reference(
-    agent_id: str, data: st.DataObject, act_out: Callable[..., Any], settings_of: Callable[[str], list[Settings]]
-) -> None:
-    problem, chosen = data.draw(worlds()), data.draw(settings_drawn(agent_id, settings_of))
+@examples(250)
+def test_a_trial_is_the_trial_of_the_reference(agent_id: str, data: st.DataObject, act_out: Callable[..., Any]) -> None:
+    problem, chosen = data.draw(worlds()), data.draw(draw_settings(agent_id))
     plain = reference_run(agent_id, problem, chosen)
     agent, world = agents.make(agent_id, **chosen), World(problem)
     agent.reset(world.view)
@@ -248,11 +117,9 @@ def test_a_trial_is_the_trial_of_the_reference(
 
 
 @given(data=st.data())
-@settings(max_examples=100)
-def test_the_record_of_a_run_is_that_of_the_reference(
-    agent_id: str, data: st.DataObject, settings_of: Callable[[str], list[Settings]]
-) -> None:
-    problem, chosen = data.draw(worlds()), data.draw(settings_drawn(agent_id, settings_of))
+@examples(100)
+def test_the_record_of_a_run_is_that_of_the_reference(agent_id: str, data: st.DataObject) -> None:
+    problem, chosen = data.draw(worlds()), data.draw(draw_settings(agent_id))
     plain = reference_run(agent_id, problem, chosen)
     run = agents.run(agent_id, problem, max_moves=MAX_MOVES, **chosen)
     assert run.outcome == OUTCOMES[plain.outcome]
@@ -264,13 +131,13 @@ def test_the_record_of_a_run_is_that_of_the_reference(
 
 
 @given(data=st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_later_trials_go_on_with_what_was_learned_and_seen(
-    agent_id: str, data: st.DataObject, act_out: Callable[..., Any], settings_of: Callable[[str], list[Settings]]
+    agent_id: str, data: st.DataObject, act_out: Callable[..., Any]
 ) -> None:
     if "after" not in inspect.signature(reference_of(agent_id).run).parameters:
         pytest.skip("its reference has one trial only")
-    problem, chosen = data.draw(worlds(max_side=8)), data.draw(settings_drawn(agent_id, settings_of))
+    problem, chosen = data.draw(worlds(max_side=8)), data.draw(draw_settings(agent_id))
     agent, world = agents.make(agent_id, **chosen), World(problem)
     agent.reset(world.view)
     plain = None

@@ -7,6 +7,7 @@ import pytest
 
 import agents
 import rt_gym
+from reference.small_maps import drawn
 from rt_gym import Grid, Problem
 
 Settings = dict[str, Any]
@@ -20,8 +21,7 @@ MOST = 60
 def closing(vision: int | None) -> Problem:
     """A room with two exits to the goal's, which close when the agent has gone a few steps."""
     rows = (".....#...", ".........", ".....#...", ".........", ".....#...")
-    grid = Grid([[letter == "." for letter in row] for row in rows])
-    return Problem(grid, (0, 2), (8, 2), vision, changes=[(2, (5, 1), False), (3, (5, 3), False)])
+    return Problem(drawn(*rows), (0, 2), (8, 2), vision, changes=[(2, (5, 1), False), (3, (5, 3), False)])
 
 
 def endings(agent_id: str) -> set[str]:

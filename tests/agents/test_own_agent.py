@@ -9,12 +9,8 @@ import pytest
 import agents
 from reference import plain_grid
 from reference.plain_oracle import random_problem
-from rt_gym import STAY, Budget, BudgetExceeded, Grid, InputError, Problem, View
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
+from reference.small_maps import drawn
+from rt_gym import STAY, Budget, BudgetExceeded, InputError, Problem, View
 
 CORRIDOR = Problem(drawn("....."), (0, 0), (4, 0))
 # A pocket, so that there is something to learn.
@@ -218,7 +214,7 @@ class TestView:
         agents.run(Scripted(*[EAST] * 4, spend=lambda view: told.append(view.take_changes())), problem, trials=2)
         assert told == [[], [(1, 1)], [], [], [(1, 1)], [(1, 1)], [], []]
 
-    def test_it_sees_no_more_than_the_fog_allows(self) -> None:
+    def test_an_agent_sees_no_more_than_the_fog_allows(self) -> None:
         seen: list[int] = []
         fog = Problem(CORRIDOR.grid, (0, 0), (4, 0), vision=1)
         agents.run(Scripted(*[EAST] * 4, spend=lambda view: seen.append(int(view.known.sum()))), fog)

@@ -145,18 +145,19 @@ class TestBounds:
         assert len(pool) == 3
         assert [pool.take(key) is not None for key in range(5)] == [False, False, True, True, True]
 
-    def test_bytes_are_bounded(self) -> None:
+    def test_bytes_are_bounded_and_those_of_the_kept_world_count(self) -> None:
         (problem,) = some_problems(13, 1)
+        options: dict[str, Any] = {"max_moves": 50_000, "clock": False}
         agent = agents.make("lss-lrta")
-        agents.run(agent, problem)
+        agents.run(agent, problem, **options)
         probe = Pool()
         probe.put(0, agent)
-        cells = problem.grid.terrain.mask.size
-        assert 60 * cells < probe.bytes < 100 * cells
+        cells, path = problem.grid.terrain.mask.size, 4 * 50_001
+        assert 76 * cells < probe.bytes - path < 120 * cells  # 60 to 100 of the agent, 16 of its world
         pool = Pool(most_bytes=2 * probe.bytes)
         for key in range(4):
             other = agents.make("lss-lrta")
-            agents.run(other, problem)
+            agents.run(other, problem, **options)
             pool.put(key, other)
         assert (len(pool), pool.bytes) == (2, 2 * probe.bytes)
 

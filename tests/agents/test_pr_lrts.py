@@ -145,7 +145,7 @@ class TestCorridor:
 
 
 @pytest.mark.plain
-class TestGolden:
+class TestTraces:
     def test_two_rooms_and_a_door(self) -> None:
         # At level 1 the four cells on the left make region 0, the four on the right region 1, and the door region 2:
         # it is a neighbour of both. Centroids: (0.5, 0.5), (3.5, 0.5) and (2, 1). The distance of 0 and 1 is 3, that of
@@ -192,7 +192,7 @@ class TestGuards:
     @pytest.mark.parametrize("vision", [None, 1, 3])
     @pytest.mark.parametrize("refine", ["first", "path"])
     @pytest.mark.parametrize("level", [0, 1, 2, 4])
-    def test_it_arrives_when_a_bridge_has_fallen(self, level: int, refine: str, vision: int | None) -> None:
+    def test_pr_lrts_arrives_when_a_bridge_has_fallen(self, level: int, refine: str, vision: int | None) -> None:
         islands = drawn(*["." * 13] * 3, *["#.#########.#"] * 3, *["." * 13] * 3)
         for fallen in ((11, 3), (11, 4), (11, 5)):
             problem = Problem(islands, (9, 0), (9, 8), vision, [Change(3, fallen, False)])
@@ -243,7 +243,7 @@ class TestControl:
             )
             assert fixed == dynamic
 
-    def test_it_takes_fewer_expansions(self, record_property: Callable[[str, object], None]) -> None:
+    def test_dynamic_control_takes_fewer_expansions(self, record_property: Callable[[str, object], None]) -> None:
         problems = sample_problems(ROOMS, 40, 30, seed=3)
         spent = {}
         for control in ("fixed", "dynamic"):

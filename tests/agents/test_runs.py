@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 
 import agents
+from reference.small_maps import drawn
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
 from rt_gym.cost import SQRT2
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
 
 # 4 neighbours: a corridor bent twice, 10 steps from its dead end to the goal.
 HORSESHOE = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2))
@@ -173,27 +169,27 @@ class TestOverrun:
 
 class TestRefusals:
     @pytest.mark.parametrize("trials", [0, -1, 1.5, "often", None, True])
-    def test_trials_that_are_no_number(self, trials: Any) -> None:
+    def test_trials_that_are_no_number_are_refused(self, trials: Any) -> None:
         with pytest.raises(InputError, match="trials"):
             agents.run("lrta", HORSESHOE, trials=trials)
 
     @pytest.mark.parametrize("max_moves", [0, -1, 2.5, "all", None, True, 10**12, 10**30])
-    def test_a_number_of_moves_that_cannot_be(self, max_moves: Any) -> None:
+    def test_a_number_of_moves_that_cannot_be_is_refused(self, max_moves: Any) -> None:
         with pytest.raises(InputError, match="max_moves"):
             agents.run("lrta", HORSESHOE, max_moves=max_moves)
 
     @pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
     @pytest.mark.parametrize("tie", ["first", "random"])
-    def test_a_seed_that_is_none(self, seed: Any, tie: str) -> None:
+    def test_a_seed_that_is_none_is_refused(self, seed: Any, tie: str) -> None:
         with pytest.raises(InputError, match="seed"):
             agents.run("lrta", HORSESHOE, seed=seed, tie=tie)
 
-    def test_settings_with_an_agent_that_is_already_made(self) -> None:
+    def test_settings_with_an_agent_that_is_already_made_are_refused(self) -> None:
         with pytest.raises(InputError, match="depth"):
             agents.run(agents.make("lrta"), HORSESHOE, depth=3)
 
     @pytest.mark.parametrize("agent", [object(), 3, None, ["lrta"]])
-    def test_what_is_no_agent(self, agent: Any) -> None:
+    def test_what_is_no_agent_is_refused(self, agent: Any) -> None:
         with pytest.raises(InputError, match="reset and act"):
             agents.run(agent, HORSESHOE)
 

@@ -1,34 +1,151 @@
-"""LRTA* with subgoals: which tree it takes, what it is without one, and what keeps a tree from trapping it."""
+"""LRTA* with subgoals: trials worked out on paper, what it is without a tree, and what keeps a tree from trapping it.
 
+In the traces neighbours come in the order E, S, W, N, and the heuristic is Manhattan's. ``test_subgoal_trees.py`` has
+the trees of the same maps.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import agents
 from agents.knowledge.subgoals import build_trees
+from profiles import examples
 from reference import plain_grid, plain_subgoal_lrta
-from reference.plain_oracle import problems, random_problem
-from reference.small_maps import HOOK, HORSESHOE, drawn
+from reference.checks import each_rule, some_problems
+from reference.plain_oracle import problems
+from reference.small_maps import (
+    BEHIND_THE_U,
+    BEND,
+    END_OF_THE_BEND,
+    END_OF_THE_SPIRAL,
+    HOOK,
+    HORSESHOE,
+    SPIRAL,
+    U,
+    drawn,
+)
 from rt_gym import Change, Grid, InputError, Problem, World, sample_problems
 from rt_gym.search.values import learned_towards, make_goal_values
 
-RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "cost": "octile"}]
+Position = tuple[int, int]
+
 TWINS = [("lrta", {"depth": 1}), ("lss-lrta", {"lookahead": 7}), ("lrta-k", {"k": 7})]
 
 
-def some_problems(seed: int, count: int, side: int, vision: int | None = None, **rules: Any) -> list[Problem]:
-    rng = np.random.default_rng(seed)
-    drawn_ = (random_problem(rng, side, density=float(rng.uniform(0.1, 0.4)), **rules) for _ in range(count))
-    return [Problem(*problem, vision=vision) for problem in drawn_]
+@pytest.mark.plain
+class TestTraces:
+    def trial(self, problem: Problem, act_out: Callable[..., Any], **settings: Any) -> tuple[Any, Any]:
+        agent, world = agents.make("subgoal-lrta", **settings), World(problem)
+        agent.reset(world.view)
+        trace = act_out(agent, world)
+        assert trace.outcome == "goal"
+        assert trace.expansions == trace.scans == [1] * (len(trace.path) - 1)
+        return trace, agent
+
+    def test_along_the_spiral(self, act_out: Callable[..., Any]) -> None:
+        # From (2,2) the goal is 3 away, (0,0) 4, (2,3) 1: that is pursued, then (0,0), then the goal. At (2,3) W and N
+        # are equal towards (0,0), at (0,0) E and S towards the goal; the first of them is right.
+        trace, agent = self.trial(Problem(SPIRAL, (2, 2), END_OF_THE_SPIRAL), act_out)
+        west = [(2, 2), (2, 3), (1, 3), (0, 3), (0, 2), (0, 1), (0, 0)]
+        assert trace.path == [*west, (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2), (4, 3)]
+        assert (trace.h_updates, agent.guarded) == (0, 0)
+
+    def test_out_of_the_u_by_sub_of_the_start(self, act_out: Callable[..., Any]) -> None:
+        # Sub of (3,2) is (1,4). At (5,4) E and N are equal towards the goal.
+        trace, _ = self.trial(Problem(U, (3, 2), BEHIND_THE_U), act_out, first="sub")
+        assert trace.path == [
+            (3, 2),
+            (2, 2),
+            (1, 2),
+            (1, 3),
+            (1, 4),
+            (2, 4),
+            (3, 4),
+            (4, 4),
+            (5, 4),
+            (6, 4),
+            (6, 3),
+            (6, 2),
+        ]
+        assert trace.h_updates == 0
+
+    def test_out_of_the_u_by_the_nearest_node(self, act_out: Callable[..., Any]) -> None:
+        # From (3,2) the goal is 3 away, both exits are 4: the goal is pursued, and the pocket has to be filled.
+        # (3,2): W gives 5.                       -> 5
+        # (2,2): E and W give 6.                  -> 6, E
+        # (3,2): W gives 7.                       -> 7
+        # (2,2): W gives 6.                          W
+        # (1,2): E, S, W and N give 7.            -> 7, E
+        # (2,2): E and W give 8.                  -> 8, E
+        # (3,2): W gives 9.                       -> 9
+        # (2,2): W gives 8.                          W
+        # (1,2): S, W and N give 7.                  S
+        # (1,3): S, W and N give 8.               -> 8, S
+        # (1,4) is a node, the next goal is the one that is pursued already. From here on the values are exact.
+        trace, agent = self.trial(Problem(U, (3, 2), BEHIND_THE_U), act_out)
+        assert trace.path[:11] == [(3, 2), (2, 2)] * 2 + [(1, 2), (2, 2), (3, 2), (2, 2), (1, 2), (1, 3), (1, 4)]
+        assert trace.path[11:] == [(2, 4), (3, 4), (4, 4), (5, 4), (6, 4), (6, 3), (6, 2)]
+        assert trace.h_updates == agents.run(agent, Problem(U, (3, 2), BEHIND_THE_U)).h_updates == 7
+
+    @pytest.mark.parametrize(("first", "entries"), [("nearest", 3), ("sub", 3)])
+    def test_the_first_move_reads_every_node_of_the_tree(self, first: str, entries: int) -> None:
+        agent, world = agents.make("subgoal-lrta", first=first), World(Problem(SPIRAL, (2, 2), END_OF_THE_SPIRAL))
+        agent.reset(world.view)
+        read = []
+        while not world.done:
+            action = agent.act()
+            read.append(int(world.trip.meter[0].trace_steps))
+            world.step(action)
+        assert read == [entries, *[0] * 12]
+
+
+@pytest.mark.plain
+class TestGuard:
+    def test_a_blocked_subgoal_is_left_out(self, act_out: Callable[..., Any]) -> None:
+        # The pursued exit (1,4) closes when the agent is at (1,2). Its parent, the goal, comes next; on the way out of
+        # the depression the agent may meet the other exit.
+        problem = Problem(U, (3, 2), BEHIND_THE_U, changes=[Change(2, (1, 4), False)])
+        agent, world = agents.make("subgoal-lrta", first="sub"), World(problem)
+        agent.reset(world.view)
+        trace = act_out(agent, world)
+        assert trace.path[:3] == [(3, 2), (2, 2), (1, 2)]
+        assert (trace.outcome, agent.guarded) == ("goal", 1)
+        assert (1, 0) in trace.path
+
+    @pytest.mark.parametrize("switch", ["any", "progress"])
+    def test_who_is_lost_heads_for_the_goal(self, switch: str, act_out: Callable[..., Any]) -> None:
+        # The tree has the exit (0,2). It is pursued from (3,2) and is cut off by the first move, while the eastern end
+        # opens. Filling the corridor would take more than a hundred moves; patience ends after 29.
+        agent, world = agents.make("subgoal-lrta", switch=switch), World(cut_off((3, 2)))
+        agent.reset(world.view)
+        trace = act_out(agent, world)
+        assert (trace.outcome, agent.guarded) == ("goal", 1)
+        assert 30 < len(trace.path) < 60
+
+    def test_a_search_that_sees_everything_needs_no_patience(self, act_out: Callable[..., Any]) -> None:
+        # One move to (2,2) is walked before the subgoal is cut off; from there the goal is 13 steps away.
+        agent, world = agents.make("subgoal-lrta", step="lss-lrta", lookahead=100), World(cut_off((3, 2)))
+        agent.reset(world.view)
+        trace = act_out(agent, world)
+        assert (trace.outcome, agent.guarded) == ("goal", 1)
+        assert len(trace.path) - 1 == 1 + 13
+
+
+def cut_off(start: Position) -> Problem:
+    """Return the bend whose exit is cut off by the first move, while its eastern end opens."""
+    changes = [Change(1, (1, 2), False), Change(1, (0, 1), False), Change(1, (13, 1), True)]
+    return Problem(BEND, start, END_OF_THE_BEND, changes=changes)
 
 
 class TestEqualities:
     @pytest.mark.plain
-    @pytest.mark.parametrize("rules", RULES, ids=str)
+    @each_rule
     @pytest.mark.parametrize(("step", "given"), TWINS)
     def test_with_an_empty_tree_it_is_its_step_move_for_move(
         self, step: str, given: dict[str, Any], rules: dict[str, Any]
@@ -39,7 +156,7 @@ class TestEqualities:
             mine = {} if step == "lrta" else given
             agent = agents.make("subgoal-lrta", step=step, **mine)
             runs = [agents.run(agent, problem, trials=3), agents.run(step, problem, trials=3, **given)]
-            if agent.memory.tree.nodes > 1:
+            if agent.memory.tree.state[0].nodes > 1:
                 continue
             empty += 1
             assert [t.path.tolist() for t in runs[0].trials] == [t.path.tolist() for t in runs[1].trials]
@@ -48,7 +165,7 @@ class TestEqualities:
         assert empty > 5
 
     @given(problem=problems(max_side=10), step=st.sampled_from(["lrta", "lss-lrta", "lrta-k"]))
-    @settings(max_examples=60)
+    @examples(60)
     def test_values_towards_every_goal_are_those_of_the_plain_reading(self, problem: Any, step: str) -> None:
         grid, start, goal = problem
         plain = plain_subgoal_lrta.run(grid, start, goal, step=step).memory

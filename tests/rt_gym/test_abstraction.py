@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reference import plain_abstraction, plain_grid
 from reference.plain_oracle import grids
+from reference.small_maps import drawn
 from rt_gym import Grid, InputError, load_map
 from rt_gym.abstraction import KINDS, Abstraction, abstract
 from rt_gym.abstraction.regions import centroid_gap
@@ -126,7 +127,7 @@ def test_a_map_without_free_cells_has_no_regions(kind: str) -> None:
 
 def test_a_tile_that_a_wall_divides_is_two_regions() -> None:
     rows = ["..#.", "..#.", "..#.", "...."]
-    grid = Grid([[cell == "." for cell in row] for row in rows])
+    grid = drawn(*rows)
     assert abstract(grid, "tiles", 2).regions == 1
     assert abstract(grid.replace(passable=grid.passable[:3]), "tiles", 2).sizes.tolist() == [6, 3]
 

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from reference.plain_oracle import distances
+from reference.small_maps import drawn
 from rt_gym import Change, Grid, InputError, Problem, load_map, sample_problems
 from rt_gym.changes import KINDS, scripted_changes, shortest_path
 from rt_gym.maps.generate import caves
-
-
-def drawn(*rows: str, **rules: object) -> Grid:
-    return Grid([[letter == "." for letter in row] for row in rows], **rules)
 
 
 def after(problem: Problem, changes: tuple[Change, ...]) -> Grid:

@@ -13,26 +13,16 @@ import pytest
 
 import agents
 import rt_gym
+from reference.yard import GOAL, KNOWLEDGE, START, YARD
 from rt_gym import STAY, Budget, BudgetExceeded, Grid, Problem
 from rt_gym.cost import SQRT2
 from rt_gym.envs.path import RTPathEnv
-from rt_gym.maps.generate import generate
 
 each_agent = pytest.mark.parametrize("agent_id", agents.ids())
 PATHS = [env_id for env_id in rt_gym.envs.ids() if env_id.startswith("RTPath")]  # in the others the agent is built in
 
-YARD = generate("rooms", width=22, height=20, room=4, doors=0.7, seed=3)
-START, GOAL = (1, 1), (18, 17)
 WALL = [[1, 1, 1, 1, 1, 1], [1, 1, 0, 0, 1, 1], [1, 1, 1, 0, 1, 1], [1, 1, 1, 0, 1, 1], [1, 1, 1, 1, 1, 1]]
 POCKET = Problem(Grid(WALL), (2, 2), (5, 2))  # the way leads out of a pocket, backwards
-
-KNOWLEDGE: dict[str, dict[str, Any]] = {
-    "known": {},
-    "fog": {"vision": 1},
-    "wide fog": {"vision": 3},
-    "changes": {"changes": [(k, (5 * (k % 4), 5 * (k // 4 % 4)), k % 3 == 0) for k in range(1, 30)]},
-    "fog and changes": {"vision": 2, "changes": [(k, (4 + k % 12, 9), k % 2 == 0) for k in range(40)]},
-}
 
 
 class Step(NamedTuple):
@@ -164,14 +154,14 @@ class TestView:
         wrapped.reset(seed=0)
         assert rt_gym.view(wrapped) is rt_gym.view(bare) is rt_gym.view(bare.unwrapped)
 
-    def test_an_agent_runs_through_them_all(self) -> None:
+    def test_an_agent_runs_through_all_wrappers(self) -> None:
         env: gym.Env[Any, Any] = gym.make("RTPath-v0", map=YARD, pool=3, max_episode_steps=500)
         env = gym.wrappers.NormalizeReward(gym.wrappers.RecordEpisodeStatistics(env))
         walked = begin(env, agents.make("lss-lrta"), seed=1)
         assert walked[-1].terminated
         assert walked[-1].info["episode"]["l"] == len(walked)
 
-    def test_it_shows_the_episode_and_nothing_of_the_future(self) -> None:
+    def test_a_view_shows_the_episode_and_nothing_of_the_future(self) -> None:
         env = gym.make("RTPath-v0", problems=[Problem(YARD, START, GOAL, 2, [(5, (8, 8), False)])], budget=70)
         env.reset(seed=0)
         view = rt_gym.view(env)
@@ -253,13 +243,13 @@ class TestBudgets:
         walked = begin(env, Walker(0, 0, 0, scans=6), seed=0)
         assert [(s.truncated, s.info["overrun"], s.position) for s in walked] == [(True, True, (0, 0))]
 
-    def test_or_it_raises(self) -> None:
+    def test_work_past_the_limit_may_raise_instead(self) -> None:
         env = corridor(budget=Budget(5, "scans", on_overrun="raise"))
         with pytest.raises(BudgetExceeded, match="move 1 needs more than its budget of 5 scans"):
             begin(env, Walker(0, 0, 0, scans=6), seed=0)
         assert len(begin(env, Walker(0, 0, 0, scans=5), seed=0)) == 3
 
-    def test_or_the_agent_stands_still_while_the_world_goes_on(self) -> None:
+    def test_work_past_the_limit_may_let_the_agent_stand_still_while_the_world_goes_on(self) -> None:
         env = corridor(budget=Budget(5, "scans", on_overrun="idle"), max_moves=4, price=1.0)
         walked = begin(env, Walker(0, 0, 0, 0, scans=6), seed=0)
         assert [(s.reward, s.info["overrun"], s.position) for s in walked] == [(-7.0, True, (0, 0))] * 4
@@ -300,12 +290,12 @@ class TestClock:
         walked = begin(corridor(budget=Budget(seconds=0.01)), Walker(0, 0, 0, seconds=0.03), seed=0)
         assert [(s.truncated, s.info["overrun"], s.position) for s in walked] == [(True, True, (0, 0))]
 
-    def test_or_raises_with_the_seconds_in_the_message(self) -> None:
+    def test_a_move_that_takes_too_long_may_raise_with_the_seconds_in_the_message(self) -> None:
         env = corridor(budget=Budget(1000, on_overrun="raise", seconds=0.01))
         with pytest.raises(BudgetExceeded, match=r"move 1 took more than 0\.01 seconds"):
             begin(env, Walker(0, 0, 0, seconds=0.03), seed=0)
 
-    def test_or_loses_the_move(self) -> None:
+    def test_a_move_that_takes_too_long_may_be_lost(self) -> None:
         env = corridor(budget=Budget(seconds=0.01, on_overrun="idle"), max_moves=2)
         walked = begin(env, Walker(0, 0, seconds=0.03), seed=0)
         assert [(s.info["overrun"], s.position) for s in walked] == [(True, (0, 0))] * 2

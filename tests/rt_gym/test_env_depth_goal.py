@@ -10,30 +10,27 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from hypothesis import given, settings
+from gymnasium.vector import AutoresetMode
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import agents
 import rt_gym
+from profiles import examples
 from reference import plain_grid, plain_lrta, plain_pdb_lrta
+from reference.batches import make_batch, make_singles, same, step_both
 from reference.plain_grid import Position, h0
 from reference.plain_oracle import distances, problems, scatter
+from reference.yard import GOAL, POCKET, START, TRAP, YARD
 from rt_gym import Budget, Grid, InputError, Problem
 from rt_gym.cost import STRAIGHT
 from rt_gym.envs.depth import DepthGoalSettings
-from rt_gym.maps.generate import generate
 from rt_gym.search.values import FRESH
 
 ID = "RTDepthGoal-v0"
 TO_GOAL, TO_SUBGOAL = range(2)
-YARD = generate("rooms", width=22, height=20, room=4, doors=0.7, seed=3)
-ACROSS = Problem(YARD, (1, 1), (18, 17))
-# A pocket in the way: with little lookahead it takes many moves, and many values, to get out of it towards the goal.
-WALLS = np.ones((31, 31), bool)
-WALLS[5, 5:25] = WALLS[25, 5:25] = WALLS[5:26, 24] = False
-POCKET = Problem(Grid(WALLS), (20, 15), (29, 15))
+ACROSS = Problem(YARD, START, GOAL)
 KNOWLEDGE: dict[str, dict[str, Any]] = {
     "known": {},
     "fog": {"vision": 2},
@@ -120,7 +117,9 @@ class TestWalks:
 
     @pytest.mark.parametrize(("kind", "level"), [("clique", 2), ("clique", 4), ("tiles", 3)])
     @pytest.mark.parametrize("depth", [1, 4, 9])
-    def test_so_does_general_lrta_with_the_goals_of_a_database(self, kind: str, level: int, depth: int) -> None:
+    def test_subgoals_lead_as_general_lrta_goes_with_the_goals_of_a_database(
+        self, kind: str, level: int, depth: int
+    ) -> None:
         env = make(ACROSS, abstraction=kind, level=level, max_moves=60)
         env.reset(seed=0)
         walked, over = [ACROSS.start], False
@@ -134,7 +133,7 @@ class TestWalks:
 
     @pytest.mark.plain
     @given(known_problems(), st.sampled_from(["clique", "tiles"]), st.integers(0, 3), st.data())
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_mixed_actions_walk_and_show_what_the_definitions_say(
         self, problem: Problem, kind: str, level: int, data: Any
     ) -> None:
@@ -248,8 +247,8 @@ class TestSubgoals:
             env.step((0, int(k % 12 == 0)))
             risen.append(rt_gym.view(env).painter()["h"].max())
         layers = rt_gym.view(env).painter()
-        assert layers["regions"].shape == layers["h"].shape == WALLS.shape
-        assert ((layers["regions"] >= 0) == WALLS).all()
+        assert layers["regions"].shape == layers["h"].shape == TRAP.shape
+        assert ((layers["regions"] >= 0) == TRAP).all()
         assert max(risen) > 0 <= min(risen)
         assert env.render().shape == (96, 96, 3)
 
@@ -266,7 +265,6 @@ class TestSubgoals:
 
 FIELD = Grid(scatter(np.random.default_rng(1), 12, 11, 0.2), name="field")
 TALL = Grid(scatter(np.random.default_rng(2), 3, 16, 0.1), name="tall")
-COUNT = 6
 CASES: dict[str, dict[str, Any]] = {
     "known": {},
     "tiles": {"abstraction": "tiles", "level": 2, "observation": "dict"},
@@ -280,16 +278,6 @@ def arguments(case: str) -> dict[str, Any]:
     return {"map": FIELD, "pool": 9, "max_moves": 11, "history": 4, "d_max": 4, "level": 2} | CASES[case]
 
 
-def make_batch(mode: AutoresetMode, count: int = COUNT, **given: Any) -> Any:
-    return gym.make_vec(ID, count, vectorization_mode="vector_entry_point", autoreset_mode=mode, **given)
-
-
-def same(one: Any, other: Any) -> bool:
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
-    return bool(np.array_equal(one, other))
-
-
 def some_actions(env: Any, count: int) -> NDArray[np.int64]:
     sizes = env.single_action_space.nvec
     return np.random.default_rng(7).integers(sizes, size=(count, env.num_envs, 2))
@@ -299,19 +287,17 @@ class TestBatch:
     @pytest.mark.parametrize("case", CASES)
     @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
     def test_the_same_seeds_give_the_same_trajectories(self, case: str, mode: AutoresetMode) -> None:
-        batch = make_batch(mode, **arguments(case))
-        singles = SyncVectorEnv([lambda: gym.make(ID, **arguments(case))] * COUNT, autoreset_mode=mode)
+        batch = make_batch(ID, mode, **arguments(case))
+        singles = make_singles(ID, mode, **arguments(case))
         (ours, info), (theirs, their_info) = batch.reset(seed=5), singles.reset(seed=5)
         assert same(ours, theirs)
         assert same(info["action_mask"], their_info["action_mask"])
         ends, much = 0, case == "learning much"
         for k, actions in enumerate(some_actions(batch, 320 if much else 60)):
             actions[:, 1] &= not much or k % 12 == 0
-            (ours, *our_rest, info), (theirs, *their_rest, their_info) = batch.step(actions), singles.step(actions)
-            assert same(ours, theirs)
-            assert all(map(np.array_equal, our_rest, their_rest))
+            over, info, their_info = step_both(batch, singles, actions)
             assert same(info["action_mask"], their_info["action_mask"])
-            ends += int((our_rest[1] | our_rest[2]).sum())
+            ends += int(over.sum())
         assert ends > 0
         if much:
             assert batch.unwrapped._episodes.control.learned.cells.shape[1] > FRESH
@@ -319,17 +305,18 @@ class TestBatch:
     @pytest.mark.parametrize("changed", ["threads", "deepcopy", "pickle"])
     def test_neither_threads_nor_copies_change_anything(self, changed: str) -> None:
         given, mode = arguments("several maps"), AutoresetMode.SAME_STEP
-        one, other = make_batch(mode, **given), make_batch(mode, threads=3 if changed == "threads" else 1, **given)
+        one, other = (
+            make_batch(ID, mode, **given),
+            make_batch(ID, mode, threads=3 if changed == "threads" else 1, **given),
+        )
         assert same(one.reset(seed=1)[0], other.reset(seed=1)[0])
         for k, actions in enumerate(some_actions(one, 50)):
             if k == 20 and changed != "threads":
                 other = copy.deepcopy(one) if changed == "deepcopy" else pickle.loads(pickle.dumps(one))
-            (ours, *our_rest, _), (theirs, *their_rest, _) = one.step(actions), other.step(actions)
-            assert same(ours, theirs)
-            assert all(map(np.array_equal, our_rest, their_rest))
+            step_both(one, other, actions)
 
     def test_wrong_actions_are_refused(self) -> None:
-        batch = make_batch(AutoresetMode.NEXT_STEP, 2, map=FIELD, pool=3, d_max=3)
+        batch = make_batch(ID, AutoresetMode.NEXT_STEP, 2, map=FIELD, pool=3, d_max=3)
         batch.reset(seed=0)
         for wrong in ([0, 0], [[0, 0]], [[0.0, 0.0]] * 2, [[0, 0, 0]] * 2, [[0, 0], [0]], None):
             with pytest.raises(InputError, match="actions must be 2 pairs of whole numbers, not "):
@@ -351,8 +338,8 @@ class TestRefusals:
             ("d_max", 0, "d_max must be a whole number from 1 to 100, not 0"),
         ],
     )
-    def test_a_value_that_cannot_be(self, name: str, value: Any, words: str) -> None:
-        for maker in (gym.make, lambda _, **more: make_batch(AutoresetMode.NEXT_STEP, **more)):
+    def test_an_argument_that_cannot_be_is_refused(self, name: str, value: Any, words: str) -> None:
+        for maker in (gym.make, lambda _, **more: make_batch(ID, AutoresetMode.NEXT_STEP, **more)):
             with pytest.raises(InputError, match=words) as refusal:
                 maker(ID, **{"map": FIELD, "pool": 3, name: value})
             assert "\n" not in str(refusal.value)

@@ -265,7 +265,7 @@ class TestNothingIsReused:
         assert not overlap(said)
 
     @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-    def test_nor_does_what_a_batch_returned(self, env_id: str, form: str, mode: AutoresetMode) -> None:
+    def test_what_a_batch_returned_never_changes_afterwards(self, env_id: str, form: str, mode: AutoresetMode) -> None:
         envs = make_batch(env_id, form, autoreset_mode=mode)
         said: Steps = [envs.reset(seed=0)]
         kept = copy.deepcopy(said)

@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
 import rt_gym
+from reference.batches import reset_alike, same, step_both
 from reference.plain_oracle import scatter
 from rt_gym import Grid, InputError, Problem
 
@@ -66,14 +67,6 @@ def make_singles(mode: AutoresetMode, **given: Any) -> SyncVectorEnv:
     return SyncVectorEnv([lambda: gym.make("RTPath-v0", **given)] * COUNT, autoreset_mode=mode)
 
 
-def parts(observation: Any) -> list[NDArray[Any]]:
-    return [observation[name] for name in sorted(observation)] if isinstance(observation, dict) else [observation]
-
-
-def same(one: Any, other: Any) -> bool:
-    return all(map(np.array_equal, parts(one), parts(other))) and len(parts(one)) == len(parts(other))
-
-
 def random_actions(envs: Any, steps: int) -> NDArray[np.int64]:
     return np.random.default_rng(7).integers(envs.single_action_space.n, size=(steps, COUNT))
 
@@ -88,11 +81,8 @@ class TestAgainstSingleEpisodes:
         assert np.array_equal(info["action_mask"], their_info["action_mask"])
         ends = 0
         for actions in random_actions(batch, 80):
-            (ours, *our_rest, info), (theirs, *their_rest, their_info) = batch.step(actions), singles.step(actions)
-            assert same(ours, theirs)
-            assert all(map(np.array_equal, our_rest, their_rest))
+            over, info, their_info = step_both(batch, singles, actions)
             assert np.array_equal(info["action_mask"], their_info["action_mask"])
-            over = our_rest[1] | our_rest[2]
             going = ~over if mode == AutoresetMode.SAME_STEP else np.ones(COUNT, bool)
             assert np.array_equal(info["blocked"][going], their_info.get("blocked", np.zeros(COUNT, bool))[going])
             if mode == AutoresetMode.SAME_STEP and over.any():
@@ -114,16 +104,7 @@ class TestAgainstSingleEpisodes:
         mode = AutoresetMode.DISABLED
         batch, singles = make_batch(mode=mode, **settings(case)), make_singles(mode, **settings(case))
         assert same(batch.reset(seed=3)[0], singles.reset(seed=3)[0])
-        resets = 0
-        for actions in random_actions(batch, 60):
-            (ours, *our_rest, _), (theirs, *their_rest, _) = batch.step(actions), singles.step(actions)
-            assert same(ours, theirs)
-            assert all(map(np.array_equal, our_rest, their_rest))
-            over = our_rest[1] | our_rest[2]
-            if over.any():
-                resets += 1
-                again, their_again = (envs.reset(options={"reset_mask": over.copy()})[0] for envs in (batch, singles))
-                assert same(again, their_again)
+        resets = reset_alike(batch, singles, random_actions(batch, 60))
         assert resets > 3
 
     def test_lists_of_seeds_belong_to_their_episodes_and_none_goes_on(self) -> None:
@@ -179,9 +160,7 @@ class TestThreads:
         alone, together = make_batch(mode=mode, **given), make_batch(mode=mode, threads=threads, **given)
         assert same(alone.reset(seed=1)[0], together.reset(seed=1)[0])
         for actions in random_actions(alone, 60):
-            (ours, *our_rest, _), (theirs, *their_rest, _) = alone.step(actions), together.step(actions)
-            assert same(ours, theirs)
-            assert all(map(np.array_equal, our_rest, their_rest))
+            step_both(alone, together, actions)
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
     @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -8,20 +8,18 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import grids, random_grid, scatter
+from reference.small_maps import drawn
 from rt_gym import DIRECTIONS, Grid, InputError
 from rt_gym.cost import DIAGONAL, SQRT2, STRAIGHT
 from rt_gym.terrain import MAX_CELLS, METRIC, OPPOSITE, STEPS, fill_h0, gap, h0, set_free
 
 COMPASS = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 def naive_exits(grid: Grid, free: Any, x: int, y: int) -> Iterator[int]:
@@ -81,7 +79,7 @@ class TestMasks:
 
     @pytest.mark.plain
     @given(grid=grids(max_side=8), seed=st.integers(0, 2**32 - 1))
-    @settings(max_examples=40)
+    @examples(40)
     def test_edits_leave_the_masks_of_a_fresh_map(self, grid: Grid, seed: int) -> None:
         rng = np.random.default_rng(seed)
         terrain = grid.terrain._replace(mask=grid.terrain.mask.copy(), free=grid.terrain.free.copy())
@@ -173,12 +171,12 @@ class TestValue:
         assert grid.positions(np.array(cells)).tolist() == [list(position) for position in positions]
         assert grid.terrain.free[cells].tolist() == grid.passable.ravel().tolist()
 
-    def test_contains(self) -> None:
+    def test_a_grid_contains_the_cells_inside_its_edges(self) -> None:
         grid = Grid(np.ones((2, 3)))
         inside = [(x, y) for x in range(-1, 4) for y in range(-1, 3) if grid.contains((x, y))]
         assert inside == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
 
-    def test_free_cells_and_actions(self) -> None:
+    def test_a_grid_counts_its_free_cells_and_actions(self) -> None:
         assert (drawn("..#", "#..").free_cells, drawn(".").actions, drawn(".", connectivity=4).actions) == (4, 8, 4)
 
     def test_equal_content_is_equal_whatever_the_name(self) -> None:
@@ -228,7 +226,7 @@ class TestValue:
 
 class TestRefusals:
     @pytest.mark.parametrize("cells", [[], [[]], [1, 0], 1, [[[1]]], np.ones((0, 5)), [[1, 1], [1]], None, "..#"])
-    def test_what_is_no_map(self, cells: Any) -> None:
+    def test_what_is_no_map_is_refused(self, cells: Any) -> None:
         with pytest.raises(InputError, match="a grid needs"):
             Grid(cells)
 
@@ -240,11 +238,11 @@ class TestRefusals:
             *(("corner", value) for value in ("none", None, 2)),
         ],
     )
-    def test_an_unknown_rule(self, name: str, value: Any) -> None:
+    def test_an_unknown_rule_is_refused(self, name: str, value: Any) -> None:
         with pytest.raises(InputError, match=f"{name} must be .* not {value!r}"):
             Grid([[1]], **{name: value})
 
-    def test_a_map_too_large_for_exact_costs(self) -> None:
+    def test_a_map_too_large_for_exact_costs_is_refused(self) -> None:
         side = 2046  # with its border 2048 x 2048 cells, which is just allowed
         assert (side + 2) ** 2 == MAX_CELLS
         assert Grid(np.broadcast_to(True, (side, side))).free_cells == side * side

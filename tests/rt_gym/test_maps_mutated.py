@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from profiles import examples
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.maps import Scenario, load_map, load_scenarios, save_map, write_scenarios
@@ -76,7 +77,7 @@ def outcome(read: Callable[[Path], Any], path: Path) -> Any:
 
 
 @pytest.mark.parametrize("suffix", [".map", ".png", ".npy", ".npz", ".csv"])
-@settings(max_examples=MUTATIONS)
+@examples(MUTATIONS)
 @given(changes=edits)
 @example(changes=[])
 def test_a_mutated_map_is_a_grid_or_refused(
@@ -90,7 +91,7 @@ def test_a_mutated_map_is_a_grid_or_refused(
     assert changes or grid == GRID
 
 
-@settings(max_examples=MUTATIONS)
+@examples(MUTATIONS)
 @given(changes=edits)
 @example(changes=[])
 def test_mutated_scenarios_are_scenarios_or_refused(
@@ -112,7 +113,7 @@ def test_random_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, suff
     assert outcome(load_map, path) is None
 
 
-@settings(max_examples=MUTATIONS)
+@examples(MUTATIONS)
 @given(
     key=st.sampled_from(["type", "height", "width", "map", "", "Width"]),
     value=st.one_of(st.integers().map(str), st.floats().map(str), st.text(max_size=12)),

@@ -194,7 +194,7 @@ class TestTally:
 
 
 class TestBudget:
-    def test_defaults(self) -> None:
+    def test_a_budget_limits_nothing_by_default(self) -> None:
         budget = Budget()
         assert (budget.limit, budget.count, budget.on_overrun, budget.seconds) == (None, "expansions", "truncate", None)
 
@@ -224,7 +224,7 @@ class TestBudget:
 
 
 class TestMeter:
-    def test_it_counts_and_refuses_like_the_kernel(self) -> None:
+    def test_the_meter_counts_and_refuses_like_the_kernel(self) -> None:
         trip = trip_with(5)
         meter = Meter(trip)
         assert meter.charge(3)

@@ -10,13 +10,9 @@ from hypothesis import given
 
 from reference.plain_oracle import Problem as PlainProblem
 from reference.plain_oracle import distances, problems
-from rt_gym import Change, Grid, InputError, Problem
+from reference.small_maps import drawn
+from rt_gym import Change, InputError, Problem
 from rt_gym.cost import INF, SQRT2, to_float
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
-
 
 YARD = drawn("...#.", ".#.#.", "...#.")
 
@@ -42,7 +38,7 @@ class TestPositions:
             (("0", "0"), "pair of whole numbers"),
         ],
     )
-    def test_a_position_that_cannot_be(self, role: str, value: Any, words: str) -> None:
+    def test_a_position_that_cannot_be_is_refused(self, role: str, value: Any, words: str) -> None:
         places: dict[str, Any] = {"start": (0, 0), "goal": (2, 0)} | {role: value}
         with pytest.raises(InputError, match=words) as refusal:
             Problem(YARD, **places)
@@ -66,11 +62,11 @@ class TestReach:
         with pytest.raises(InputError, match=r"goal \(4, 0\) cannot be reached from start \(0, 0\)"):
             Problem(YARD, (0, 0), (4, 0))
 
-    def test_unless_that_is_allowed(self) -> None:
+    def test_a_goal_in_another_component_may_be_allowed(self) -> None:
         problem = Problem(YARD, (0, 0), (4, 0), allow_unsolvable=True)
         assert (problem.optimal_cost, problem.optimal) == (INF, math.inf)
 
-    def test_or_a_door_will_open(self) -> None:
+    def test_a_goal_in_another_component_is_no_mistake_where_a_door_will_open(self) -> None:
         assert Problem(YARD, (0, 0), (4, 0), changes=[(3, (3, 1), True)]).optimal is None
         with pytest.raises(InputError, match="cannot be reached"):
             Problem(YARD, (0, 0), (4, 0), changes=[(3, (2, 1), False)])
@@ -82,12 +78,12 @@ class TestReach:
 
 class TestKnowledge:
     @pytest.mark.parametrize("vision", [0, -1, 1.0, "1", True, False, 10**30])
-    def test_a_radius_that_cannot_be(self, vision: Any) -> None:
+    def test_a_radius_that_cannot_be_is_refused(self, vision: Any) -> None:
         with pytest.raises(InputError, match="vision must be"):
             Problem(YARD, (0, 0), (2, 0), vision=vision)
 
     @pytest.mark.parametrize("vision", [None, 1, np.int8(3), 2**62])
-    def test_a_radius_that_can(self, vision: Any) -> None:
+    def test_a_radius_that_can_be_is_taken(self, vision: Any) -> None:
         assert Problem(YARD, (0, 0), (2, 0), vision=vision).vision == vision
 
     @pytest.mark.parametrize(
@@ -106,7 +102,7 @@ class TestKnowledge:
             (1, (0.5, 0), False),
         ],
     )
-    def test_a_change_that_cannot_be(self, change: Any) -> None:
+    def test_a_change_that_cannot_be_is_refused(self, change: Any) -> None:
         with pytest.raises(InputError, match="change"):
             Problem(YARD, (0, 0), (2, 0), changes=[change])
 
@@ -143,7 +139,7 @@ class TestOptimal:
         assert problem.optimal_cost == distances(problem.grid, problem.goal)[problem.start]
         assert problem.optimal == to_float(problem.optimal_cost)
 
-    def test_by_hand(self) -> None:
+    def test_optimal_costs_by_hand(self) -> None:
         assert Problem(drawn("...", "..."), (0, 0), (2, 1)).optimal == 1 + SQRT2
         assert Problem(YARD, (0, 1), (2, 1)).optimal == 4.0  # both ways round (1,1) pass corners
         assert Problem(YARD, (1, 0), (1, 0)).optimal == 0.0

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import examples
 from reference.plain_oracle import distances, random_grid
 from rt_gym import Grid, InputError, Problem, sample_problems
 from rt_gym.cost import SQRT2, to_float
@@ -16,7 +17,7 @@ OPEN = Grid(np.ones((8, 8)))
 
 
 @given(seed=st.integers(0, 2**32 - 1), low=st.floats(0, 6), width=st.floats(0.5, 8))
-@settings(max_examples=40)
+@examples(40)
 def test_optimal_costs_lie_within_the_range_and_are_true(seed: int, low: float, width: float) -> None:
     grid = random_grid(np.random.default_rng(seed), 10)
     try:

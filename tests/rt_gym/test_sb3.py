@@ -41,7 +41,7 @@ def same(a: Any, b: Any) -> bool:
 class TestEpisodes:
     @pytest.mark.parametrize("env_id", rt_gym.envs.ids())
     @pytest.mark.parametrize("observation", ["box", "dict"])
-    def test_they_are_those_of_monitored_single_environments(self, env_id: str, observation: str) -> None:
+    def test_episodes_are_those_of_monitored_single_environments(self, env_id: str, observation: str) -> None:
         settings = SMALL | {"observation": observation}
         if not env_id.startswith("RTPath"):
             del settings["window"]
@@ -186,35 +186,35 @@ class TestQuestionsOfLearners:
 
 class TestRefusals:
     @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
-    def test_other_modes(self, mode: AutoresetMode) -> None:
+    def test_other_modes_of_autoreset_are_refused(self, mode: AutoresetMode) -> None:
         with pytest.raises(InputError, match=f"needs autoreset_mode SAME_STEP, but the batched environment has {mode}"):
             SB3VecEnv(batch(mode))
 
     @pytest.mark.parametrize("make", [lambda: None, lambda: gym.make("RTPath-v0"), lambda: gym.make_vec("CartPole-v1")])
-    def test_what_is_no_batch_of_ours(self, make: Any) -> None:
+    def test_what_is_no_batch_of_ours_is_refused(self, make: Any) -> None:
         with pytest.raises(InputError, match="env must be an id or a batched environment of this package, not"):
             SB3VecEnv(make())
 
-    def test_not_wrappers_of_gymnasium_around_one(self) -> None:
+    def test_wrappers_of_gymnasium_around_a_batch_are_not_refused(self) -> None:
         env = SB3VecEnv(gym.wrappers.vector.TransformReward(batch(), lambda reward: 2 * reward))
         env.reset()
         assert set(env.step(np.zeros(3, int))[1]) == {-2.0}
 
     @pytest.mark.parametrize("arguments", [{"num_envs": 3}, {"map": "open-16"}])
-    def test_settings_for_a_batch_that_has_its_own(self, arguments: dict[str, Any]) -> None:
+    def test_settings_for_a_batch_that_has_its_own_are_refused(self, arguments: dict[str, Any]) -> None:
         with pytest.raises(InputError, match="num_envs and settings go with an id"):
             SB3VecEnv(batch(), **arguments)
 
     @pytest.mark.parametrize("env_id", ["CartPole-v1", "RTPath-v9", ""])
-    def test_ids_of_others(self, env_id: str) -> None:
+    def test_ids_of_others_are_refused(self, env_id: str) -> None:
         with pytest.raises(InputError, match="is none of this package's environments, which are RTPath-v0, RTPathFog"):
             SB3VecEnv(env_id)
 
-    def test_no_episode_at_all(self) -> None:
+    def test_a_batch_of_no_episode_at_all_is_refused(self) -> None:
         with pytest.raises(InputError, match="num_envs must be a whole number"):
             SB3VecEnv("RTPath-v0", num_envs=0, map="open-16")
 
-    def test_options(self) -> None:
+    def test_options_at_reset_are_refused(self) -> None:
         env = SB3VecEnv(batch())
         env.set_options({})
         env.set_options([{}, {}, {}])

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems
+from reference.small_maps import drawn
 from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, Problem, World
 from rt_gym.cost import SQRT2
 from rt_gym.terrain import STEPS
@@ -19,10 +21,6 @@ from rt_gym.world import Truth
 pytestmark = pytest.mark.plain
 
 EAST, SOUTH, WEST, NORTH = range(4)
-
-
-def drawn(*rows: str, **rules: Any) -> Grid:
-    return Grid([[cell == "." for cell in row] for row in rows], **rules)
 
 
 def believed(world: World) -> set[tuple[int, int]]:
@@ -53,7 +51,7 @@ def journeys(draw: st.DrawFn) -> tuple[Problem, list[int]]:
 
 class TestAgainstThePlainWorld:
     @given(journeys())
-    @settings(max_examples=120)
+    @examples(120)
     def test_position_belief_and_sight_after_every_move(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         grid = problem.grid
@@ -74,7 +72,7 @@ class TestAgainstThePlainWorld:
             assert (believed(world), known(world)) == (plain.believed.free, seen)
 
     @given(journeys())
-    @settings(max_examples=80)
+    @examples(80)
     def test_the_believed_masks_are_those_of_the_believed_map(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         world = World(problem)
@@ -84,7 +82,7 @@ class TestAgainstThePlainWorld:
             assert world.terrain.mask.tolist() == fresh.terrain.mask.tolist()
 
     @given(journeys())
-    @settings(max_examples=80)
+    @examples(80)
     def test_the_moves_out_of_the_own_cell_are_known_exactly(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         world = World(problem)
@@ -96,7 +94,7 @@ class TestAgainstThePlainWorld:
             assert [near for _, near, _ in world.view.neighbours(world.view.position)] == true_moves
 
     @given(journeys())
-    @settings(max_examples=80)
+    @examples(80)
     def test_every_change_of_the_belief_is_told(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         world = World(problem)
@@ -112,7 +110,7 @@ class TestAgainstThePlainWorld:
             before = now
 
     @given(journeys())
-    @settings(max_examples=60)
+    @examples(60)
     def test_a_new_trial_begins_with_the_true_map_as_it_was(self, journey: tuple[Problem, list[int]]) -> None:
         problem, actions = journey
         world = World(problem)
@@ -285,7 +283,7 @@ class TestView:
             with pytest.raises(ValueError, match="read-only"):
                 array[0, 0] = False
 
-    def test_it_follows_the_belief(self) -> None:
+    def test_passable_follows_the_belief(self) -> None:
         world = World(Problem(drawn("...#"), (0, 0), (2, 0), vision=1))
         passable = world.view.passable
         assert passable.tolist() == [[True, True, True, True]]

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -61,6 +61,18 @@ def _stop(message: str, code: int) -> NoReturn:
     raise typer.Exit(code) from None
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version  # importing rt_gym for its number would take ten times as long
+
+        typer.echo(f"rt_gym {version('rt_gym')}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
+]
+
 app = typer.Typer(
     cls=_Group,
     help="Real-time heuristic search on grids, with a metered budget per move.",
@@ -68,6 +80,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def rt_gym(version: Version = False) -> None:
+    """Take the options of the command itself."""
+
+
 for name, command in _COMMANDS.items():
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=name)

@@ -4,11 +4,15 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.terminal import AsJson, make_folder, print_json, print_table, progress
+from training.cli.options import AsJson, Backend, Jobs, Scheduler, make_workers
+from training.cli.terminal import make_folder, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from training.runs import Workers
 
 _YEAR = re.compile(r"\b(19|20)\d\d\b")
 
@@ -24,15 +28,18 @@ def agents(
     agent: Annotated[str | None, typer.Argument(metavar="[ID]", help="Tell all about this one.")] = None,
     as_json: AsJson = False,
     write_docs: Docs = None,
-    jobs: Annotated[int, typer.Option(min=-1, help="Processes for --write-docs; -1 for one per core.")] = -1,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
 ) -> None:
     """List the agents, or tell all about one: citation, readings and parameters."""
     from agents import ids
 
+    workers = make_workers(jobs, backend, scheduler) if write_docs else None
     wanted = ids() if agent is None else [agent]
     entries = [describe(name) for name in wanted]
-    if write_docs:
-        _write_docs(write_docs, wanted, jobs)
+    if write_docs and workers:
+        _write_docs(write_docs, wanted, workers)
     elif as_json:
         print_json(entries if agent is None else entries[0])
     elif agent is None:
@@ -63,16 +70,16 @@ def _source(text: str) -> str | None:
     return paragraph if _YEAR.search(paragraph) else None
 
 
-def _write_docs(folder: Path, measured: list[str], jobs: int) -> None:
+def _write_docs(folder: Path, measured: list[str], workers: "Workers") -> None:
     """Write the page of all agents; those that are not measured now keep the row that it has."""
     from agents import ids
     from training.report.agents_page import common_plan, write_agents_page
-    from training.runs import Workers, run_plan
+    from training.runs import run_plan
 
     make_folder(folder)
     plan = common_plan(measured)
     with progress("measuring", plan.runs) as advance:
-        rows, timings = run_plan(plan, workers=Workers(jobs), advance=advance)
+        rows, timings = run_plan(plan, workers=workers, advance=advance)
     typer.echo(str(write_agents_page(folder, [describe(name) for name in ids()], rows, timings)))
 
 

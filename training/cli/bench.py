@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from training.cli.terminal import AsJson, print_json, print_table, progress
+from training.cli.options import AsJson
+from training.cli.terminal import gather, print_json, print_table
 
 _MAP, _RANGE, _PROBLEMS, _BUDGET = "terrain-512", (100, 300), 10, 100
 
@@ -28,20 +29,17 @@ def bench(
 def _measure_speed(as_json: bool) -> None:
     from agents import ids
     from rt_gym import load_map, sample_problems
-    from training.judge.speed import label, throughput
+    from training.judge.speed import throughput
 
     problems = sample_problems(load_map(_MAP), _PROBLEMS, *_RANGE)
-    results = []
-    with progress("measuring", len(ids())) as advance:
-        for agent_id in ids():
-            results.append(throughput(agent_id, problems, _BUDGET))
-            advance()
+    measured = (throughput(agent_id, problems, _BUDGET) for agent_id in ids())
+    results = gather("measuring", measured, len(ids()))
     if as_json:
         print_json({"map": _MAP, "results": [asdict(result) for result in results]})
         return
     rows = [
         [
-            label(result.agent, result.settings),
+            result.label,
             f"{result.moves_per_second:,.0f}",
             f"{result.expansions_per_second:,.0f}",
             f"{1e8 / result.expansions_per_second:.1f}",
@@ -57,11 +55,7 @@ def _check_scenarios(folder: Path, as_json: bool) -> None:
     from training.judge.tables import Alarm
 
     files = scenario_files(folder)
-    checks = []
-    with progress("checking A*", len(files)) as advance:
-        for check in check_all(files):
-            checks.append(check)
-            advance()
+    checks = gather("checking A*", check_all(files), len(files))
     problems, matching = sum(check.problems for check in checks), sum(check.matching for check in checks)
     if as_json:
         print_json({"maps": [asdict(check) for check in checks], "problems": problems, "matching": matching})

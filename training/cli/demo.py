@@ -1,19 +1,20 @@
-"""``rt-gym demo``: classical and learned agents side by side, in a table, a plot and a picture."""
+"""``rt-gym demo``: a small comparison of classical and learned agents, in tables, a plot and a picture."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from itertools import groupby
-from math import inf
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
+from training.cli.options import AsJson, Backend, Jobs, Scheduler, Seed, make_workers
+from training.cli.terminal import make_folder, print_json, print_tables, progress
 
 if TYPE_CHECKING:
     from rt_gym import Problem
-    from training.judge.speed import Summary
+    from training.judge import Findings, Score
+    from training.judge.tables import Table
+    from training.runs import Contender, Plan, Workers
 
 _AGENTS = ("astar", "weighted-astar", "lrta", "lss-lrta", "rule-lrta", "classifier-lrta", "policy-lrta", "oracle-lrta")
 _BUDGETS = (10, 100, 1000)
@@ -22,83 +23,58 @@ _PROBLEMS = 20
 _MAX_MOVES = 1_000_000
 _PICTURED = "terrain-512", "lss-lrta", 100
 
-_COLUMNS = (
-    "\nagent",
-    "subopt.\nmean",
-    "subopt.\nmedian",
-    "exp.\nmean",
-    "exp.\npooled",
-    "scans\npooled",
-    "worst\nmove",
-    "\nsolved",
-    "µs\np50",
-    "µs\np99",
-)
 _NOTES = """\
-subopt.: cost walked / optimal cost. exp., scans, µs: expansions, scans and time per move.
-mean: per problem, then over problems. pooled: all work / all moves. worst move: the most expansions.
-p50, p99: of each run, then the median over problems.
 The two A* have no bound per move: they stand still, one move at a time, until their path is found.
 lrta looks equally far at every move. rule-lrta chooses its depth by a rule, classifier-lrta by a learned tree,
-policy-lrta by a learned network, oracle-lrta by what the deepest lookahead would do (which is counted as scans).
-"""
+policy-lrta by a learned network, oracle-lrta by what the deepest lookahead would do (which is counted as scans)."""
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder for the plot and the picture.")] = Path("rt-gym-demo"),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the plot and the picture are written.")] = Path(
+        "rt-gym-demo"
+    ),
     seed: Seed = 0,
+    jobs: Jobs = 1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare classical and learned agents on two maps at three budgets, draw a plot and a picture of one run."""
+    workers = make_workers(jobs, backend, scheduler)
     make_folder(out)
-    problems = _sample(seed)
-    summaries = _measure(problems, seed)
-    files = [str(path) for path in _draw(problems, summaries, seed, out)]
+    findings = _compare({name: _plan(name, seed) for name in _MAPS}, workers)
+    files = [str(path) for path in _draw(findings, out)]
     if as_json:
-        print_json({"seed": seed, "maps": [_document(name, summaries[name]) for name in _MAPS], "files": files})
+        print_json({"seed": seed, "maps": [_document(*pair) for pair in findings.items()], "files": files})
         return
-    for name in _MAPS:
-        print_table(_title(name), _COLUMNS, list(_rows(summaries[name])))
-    typer.echo("\n".join([_NOTES, *files]))
+    print_tables(_table(*pair) for pair in findings.items())
+    typer.echo("\n".join([next(iter(findings.values())).notes(), _NOTES, "", *files]))
 
 
-def _sample(seed: int) -> "dict[str, list[Problem]]":
-    from rt_gym import load_map, sample_problems
+def _plan(name: str, seed: int) -> "Plan":
+    """Return all agents at all budgets on a map."""
+    from training.runs import Allowance, Draw, Plan, enlist_all, find_courses
 
-    return {name: sample_problems(load_map(name), _PROBLEMS, *span, seed=seed) for name, span in _MAPS.items()}
-
-
-def _measure(problems: "dict[str, list[Problem]]", seed: int) -> "dict[str, list[Summary]]":
-    from training.judge.speed import measure
-
-    summaries: dict[str, list[Summary]] = {name: [] for name in problems}
-    with progress("", len(_MAPS) * len(_BUDGETS) * len(_AGENTS)) as advance:
-        for name in problems:
-            for budget in _BUDGETS:
-                for agent in _AGENTS:
-                    advance(0, f"{agent} on {name}, {budget} expansions per move")
-                    summaries[name].append(measure(agent, problems[name], budget, _MAX_MOVES, seed))
-                    advance()
-    return summaries
+    courses = find_courses([name], Draw(_PROBLEMS, *_MAPS[name], seed))
+    contenders = enlist_all(_AGENTS, map(Allowance.of, _BUDGETS))
+    return Plan(tuple(contenders), tuple(courses), max_moves=_MAX_MOVES, seed=seed)
 
 
-def _draw(
-    problems: "dict[str, list[Problem]]", summaries: "dict[str, list[Summary]]", seed: int, out: Path
-) -> Iterator[Path]:
-    """Write the plot and the picture of the longest problem's run, and yield where they are."""
-    import agents
-    from training.judge.plots import draw_run, draw_tradeoff, save
+def _compare(plans: "dict[str, Plan]", workers: "Workers") -> "dict[str, Findings]":
+    from training.judge import find
+    from training.runs import run_plan
 
-    figure = draw_tradeoff({_title(name): summaries[name] for name in summaries})
-    yield save(figure, out / "suboptimality.png")
-    yield save(figure, out / "suboptimality.svg")
-    name, agent_id, budget = _PICTURED
-    agent = agents.make(agent_id, budget=budget)
-    problem = max(problems[name], key=lambda problem: problem.optimal or 0.0)
-    run = agents.run(agent, problem, budget=budget, max_moves=_MAX_MOVES, seed=seed)
-    title = f"{agent_id} on {name}, {budget} expansions per move"
-    best = agents.run("astar", problem)
-    yield save(draw_run(title, run, agent.layers()["h"], best.path), out / "run.png")
+    findings = {}
+    with progress("", sum(plan.runs for plan in plans.values())) as advance:
+        for name, plan in plans.items():
+            advance(0, name)
+            findings[name] = find(plan, *run_plan(plan, workers=workers, advance=advance))
+    return findings
+
+
+def _table(name: str, findings: "Findings") -> "Table":
+    """Return the main table of a map under a title that names it."""
+    return findings.tables()[0]._replace(title=_title(name))
 
 
 def _title(name: str) -> str:
@@ -106,44 +82,53 @@ def _title(name: str) -> str:
     return f"{name}: {_PROBLEMS} problems with optimal costs from {low} to {high}"
 
 
-def _rows(summaries: "list[Summary]") -> Iterator[list[str]]:
-    """Yield a heading per budget and a row per setting."""
-    for budget, group in groupby(summaries, key=lambda summary: summary.budget):
-        yield [f"budget {budget}"]
-        yield from map(_row, group)
+def _draw(findings: "dict[str, Findings]", out: Path) -> Iterator[Path]:
+    """Write the plot and the picture of the longest problem's run, and yield where they are."""
+    from training.judge.figures import score_panel
+    from training.judge.plots import draw_panels, save
+
+    figure = draw_panels([score_panel(_title(name), found.scores, "mean") for name, found in findings.items()])
+    yield save(figure, out / "suboptimality.png")
+    yield save(figure, out / "suboptimality.svg")
+    (course,) = findings[_PICTURED[0]].plan.courses
+    problem = max(map(course.problem, course.tasks), key=lambda problem: problem.optimal or 0.0)
+    yield _picture(problem, findings[_PICTURED[0]].plan.seed, out / "run.png")
 
 
-def _row(summary: "Summary") -> list[str]:
-    from training.judge.tables import Alarm
+def _picture(problem: "Problem", seed: int, path: Path) -> Path:
+    import agents
+    from training.judge.plots import draw_run, save
 
-    return [
-        summary.label,
-        Alarm(f"{summary.failed} failed") if summary.failed else _ratio(summary.suboptimality_mean),
-        _ratio(summary.suboptimality_median),
-        f"{summary.expansions_mean:.1f}",
-        f"{summary.expansions_pooled:.1f}",
-        f"{summary.scans_pooled:.1f}",
-        str(summary.worst_move),
-        f"{summary.problems - summary.failed}/{summary.problems}",
-        _digits(summary.move_seconds_p50 * 1e6),
-        _digits(summary.move_seconds_p99 * 1e6),
-    ]
+    name, agent_id, budget = _PICTURED
+    agent = agents.make(agent_id, budget=budget)
+    run = agents.run(agent, problem, budget=budget, max_moves=_MAX_MOVES, seed=seed)
+    title = f"{agent_id} on {name}, {budget} expansions per move"
+    return save(draw_run(title, run, agent.layers()["h"], agents.run("astar", problem).path), path)
 
 
-def _ratio(value: float) -> str:
-    """Return a suboptimality, or a dash where failures leave none."""
-    return "-" if value == inf else f"{value:.3f}" if value < 10 else f"{value:.1f}"
+def _document(name: str, findings: "Findings") -> dict[str, Any]:
+    from training.judge.tables import slow_moves
 
-
-def _digits(value: float) -> str:
-    """Return a time with about three digits."""
-    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
-
-
-def _document(name: str, summaries: "list[Summary]") -> dict[str, Any]:
-    """Return what JSON can hold: no infinite numbers."""
+    slow = slow_moves(findings.rows, findings.timings)
+    pairs = zip(findings.plan.contenders, findings.scores, strict=True)
+    settings = [_setting(contender, score) | {"move_seconds_p99": slow[score.entry]} for contender, score in pairs]
     low, high = _MAPS[name]
-    settings = [
-        {key: None if value == inf else value for key, value in asdict(summary).items()} for summary in summaries
-    ]
     return {"map": name, "optimal_from": low, "optimal_to": high, "settings": settings}
+
+
+def _setting(contender: "Contender", score: "Score") -> dict[str, Any]:
+    """Return one setting of an agent and its numbers, as JSON takes them: none is infinite."""
+    median = score.quality_median
+    return {
+        "agent": contender.agent,
+        "settings": contender.settings,
+        "budget": score.entry.limit,
+        "problems": score.problems,
+        "failures": score.failures,
+        "suboptimality_mean": score.quality.value if score.quality else None,
+        "suboptimality_median": median if isfinite(median) else None,
+        "expansions_mean": score.expansions_mean.value,
+        "expansions_pooled": score.expansions_pooled.value,
+        "scans_pooled": score.scans_pooled,
+        "worst_move": score.worst_move,
+    }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from training.cli.terminal import AsJson, Seed, print_json, print_table
+from training.cli.options import AsJson, Seed
+from training.cli.terminal import in_known_colours, print_json, print_table
 
 if TYPE_CHECKING:
     from rt_gym import Grid
@@ -115,14 +116,14 @@ def _drawn(grid: "Grid", regions: "Abstraction | None") -> str:
     from rich.console import Console
 
     from rt_gym.maps.preview import preview_text, regions_text
-    from training.cli.player.screens import with_256_colours
 
     columns, lines = shutil.get_terminal_size()
-    rows, console = max(1, lines - 2), Console()
-    if regions is None or console.no_color or console.color_system in (None, "windows"):
-        return preview_text(grid, columns, rows)
-    drawn = regions_text(grid, regions, columns, rows)
-    return drawn if console.color_system == "truecolor" else with_256_colours(drawn)
+    rows = max(1, lines - 2)
+
+    def draw(colour: bool) -> str:
+        return regions_text(grid, regions, columns, rows) if regions and colour else preview_text(grid, columns, rows)
+
+    return in_known_colours(Console(), draw)
 
 
 def _description(grid: "Grid") -> str:

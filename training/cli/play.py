@@ -1,131 +1,140 @@
 """``rt-gym play``: one run to watch, to step through, or to save as a film."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.terminal import AsJson, Seed, print_json, progress
+from training.cli.options import PROBLEMS, AsJson, Changes, Group, Seed, Vision, optimal_range
+from training.cli.terminal import print_json, progress
 
 if TYPE_CHECKING:
     from agents import Run
     from rt_gym import Problem
-    from training.cli.player.screens import Screen
+    from training.cli.player.screens import Look
+    from training.runs import Contender
+
+_AGENT, _SHOWING = Group("Agent"), Group("Showing")
+
+MapName = Annotated[str, typer.Argument(metavar="MAP", help="A bundled map or a file, see rt-gym maps.")]
+Start = Annotated[str | None, PROBLEMS.option("X,Y", "Where to begin; goes with --goal.")]
+Goal = Annotated[str | None, PROBLEMS.option("X,Y", "Where to go.")]
+Optimal = Annotated[str | None, PROBLEMS.option("LOW..HIGH", "Draw a problem with an optimal cost in this range.")]
+MaxMoves = Annotated[int, PROBLEMS.option("N", "Give up after this many moves.", min=1, max=10_000_000)]
+Agent = Annotated[str, _AGENT.option("ID[:NAME=VALUE,...]", "The agent and its settings, see rt-gym agents.")]
+Budget = Annotated[int | None, _AGENT.option("N", "Expansions per move; chooses what settings are not given.", min=1)]
+Window = Annotated[bool, _SHOWING.option(None, "Open a window instead of drawing in the terminal.", "--window")]
+Step = Annotated[bool, _SHOWING.option(None, "Stop at every move and say what was decided and why.", "--step")]
+Fps = Annotated[float, _SHOWING.option("N", "Pictures per second.", min=0.1, max=50)]
+Every = Annotated[int, _SHOWING.option("N", "Show one of this many moves.", min=1)]
+Zoom = Annotated[int | None, _SHOWING.option("N", "Show this many cells around the agent.", min=1)]
+Save = Annotated[
+    list[Path] | None, _SHOWING.option("FILE", "Write a film (.gif, .mp4) or the last picture (.png); can be repeated.")
+]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is to be solved, as it was asked for."""
+
+    map_name: str
+    start: str | None
+    goal: str | None
+    optimal: str | None
+    vision: int | None
+    changes: str | None
+    seed: int
+
+    def problem(self) -> "Problem":
+        """Return the problem that was asked for, or a random one, on a map that changes if that was asked for."""
+        from training.runs import changes_for, choose_changes
+
+        problem = self._drawn() if self.start is None and self.goal is None else self._given()
+        if self.changes is None:
+            return problem
+        return replace(problem, changes=changes_for(problem, choose_changes(self.changes), self.seed))
+
+    def _drawn(self) -> "Problem":
+        from rt_gym import load_map, sample_problems
+
+        return sample_problems(load_map(self.map_name), 1, *optimal_range(self.optimal), self.seed, self.vision)[0]
+
+    def _given(self) -> "Problem":
+        from rt_gym import InputError, Problem, load_map
+        from training.runs.specs import parse_position
+
+        if self.start is None or self.goal is None:
+            raise InputError("--start and --goal go together")
+        if self.optimal is not None:
+            raise InputError("--optimal chooses a start and a goal, but --start and --goal are given")
+        ends = parse_position("--start", self.start), parse_position("--goal", self.goal)
+        return Problem(load_map(self.map_name), *ends, self.vision)
 
 
 def play(
-    map_name: Annotated[str, typer.Argument(metavar="MAP", help="A bundled map or a file, see rt-gym maps.")],
-    agent: Annotated[
-        str, typer.Option(metavar="ID[:NAME=VALUE,...]", help="The agent and its settings, see rt-gym agents.")
-    ] = "lss-lrta",
-    budget: Annotated[
-        int | None, typer.Option(min=1, help="Expansions per move; chooses the settings that are not given, too.")
-    ] = None,
-    start: Annotated[str | None, typer.Option(metavar="X,Y", help="Where to begin; goes with --goal.")] = None,
-    goal: Annotated[str | None, typer.Option(metavar="X,Y", help="Where to go.")] = None,
-    optimal: Annotated[
-        str | None, typer.Option(metavar="LOW..HIGH", help="Draw a problem with an optimal cost within this range.")
-    ] = None,
+    map_name: MapName,
+    start: Start = None,
+    goal: Goal = None,
+    optimal: Optimal = None,
+    vision: Vision = None,
+    changes: Changes = None,
+    max_moves: MaxMoves = 10_000,
+    agent: Agent = "lss-lrta",
+    budget: Budget = None,
+    window: Window = False,
+    step: Step = False,
+    fps: Fps = 15,
+    every: Every = 1,
+    zoom: Zoom = None,
+    save: Save = None,
     seed: Seed = 0,
-    vision: Annotated[int | None, typer.Option(min=1, help="How many cells far the agent sees.")] = None,
-    changes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="bridge|door|blockers|FILE",
-            help="How the map changes under way: a wall closes, a wall opens, obstacles move, or as a .json or .csv"
-            " file says in rows of time, x, y, free.",
-        ),
-    ] = None,
-    max_moves: Annotated[int, typer.Option(min=1, max=10_000_000, help="Give up after this many moves.")] = 10_000,
-    window: Annotated[bool, typer.Option("--window", help="Open a window instead of drawing in the terminal.")] = False,
-    step: Annotated[bool, typer.Option("--step", help="Stop at every move and say what was decided and why.")] = False,
-    fps: Annotated[float, typer.Option(min=0.1, max=50, help="Pictures per second.")] = 15,
-    every: Annotated[int, typer.Option(min=1, help="Show one of this many moves.")] = 1,
-    zoom: Annotated[int | None, typer.Option(min=1, help="Show this many cells around the agent.")] = None,
-    save: Annotated[
-        list[Path] | None, typer.Option(help="Write a film (.gif, .mp4) or the last picture (.png); can be repeated.")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Watch an agent on its way, in the terminal or in a window."""
-    import agents
     from rt_gym import InputError
-    from training.cli.player.film import frame_size, open_film
-    from training.cli.player.playback import Playback
-    from training.cli.player.show import Show
-    from training.judge.speed import label, settings_of
+    from training.cli.player.screens import Look
+    from training.runs import Allowance, enlist
     from training.runs.specs import parse_agent
 
     if step and as_json:
         raise InputError("--step tells a story and --json prints one document: only one of them can be had")
-    problem = _changing(_problem(map_name, start, goal, optimal, seed, vision), changes, seed)
-    agent_id, given = parse_agent(agent)
-    player = agents.make(agent_id, budget=budget, **given)
-    settings = settings_of(agent_id, player)
-    name = label(agent_id, settings)
-    size = frame_size(problem.grid.width, problem.grid.height, zoom)
-    with ExitStack() as stack:
-        films = [stack.enter_context(closing(open_film(path, fps))) for path in dict.fromkeys(save or ())]
-        with progress("measuring", 1):
-            run = agents.run(player, problem, budget=budget, max_moves=max_moves, seed=seed)
-        screen = _screen(window, step, as_json, zoom, size)
-        if screen or films or step:
-            show = Show(name, run, films, step, fps, every, zoom, size)
-            show.play(Playback(player, problem, budget, max_moves, seed), screen)
-    files = [film.path for film in films]
+    problem = _Task(map_name, start, goal, optimal, vision, changes, seed).problem()
+    contender = enlist(*parse_agent(agent), Allowance.of(budget))
+    look, files = Look(window, step, fps, every, zoom, as_json), list(dict.fromkeys(save or ()))
+    run = _show(contender, problem, look, files, {"max_moves": max_moves, "seed": seed})
     if as_json:
-        asked = {"agent": agent_id, "settings": settings, "budget": budget, "seed": seed}
+        asked = {"agent": contender.agent, "settings": contender.settings, "budget": budget, "seed": seed}
         print_json(asked | _document(run) | {"files": [str(path) for path in files]})
     else:
-        typer.echo("\n".join(_summary(name, run, files)))
+        typer.echo("\n".join(_summary(contender.entry.label, run, files)))
 
 
-def _problem(
-    map_name: str, start: str | None, goal: str | None, optimal: str | None, seed: int, vision: int | None
-) -> "Problem":
-    """Return the problem that was asked for, or a random one."""
-    from rt_gym import InputError, Problem, load_map, sample_problems
-    from training.runs.specs import parse_position, parse_range
+def _show(contender: "Contender", problem: "Problem", look: "Look", save: list[Path], bounds: dict[str, Any]) -> "Run":
+    """Run an agent, then show the same run and write its films; return the record."""
+    import agents
+    from training.cli.player.film import Show, open_film
+    from training.cli.player.playback import Playback
+    from training.runs.contenders import make_agent
 
-    if (start is None) != (goal is None):
-        raise InputError("--start and --goal go together")
-    if start is None or goal is None:
-        low, high = parse_range("--optimal", optimal) if optimal is not None else (1.0, float("inf"))
-        return sample_problems(load_map(map_name), 1, low, high, seed, vision)[0]
-    if optimal is not None:
-        raise InputError("--optimal chooses a start and a goal, but --start and --goal are given")
-    positions = parse_position("--start", start), parse_position("--goal", goal)
-    return Problem(load_map(map_name), *positions, vision)
-
-
-def _changing(problem: "Problem", changes: str | None, seed: int) -> "Problem":
-    """Return the problem on a map that changes as was asked for."""
-    from training.runs import changes_for, choose_changes
-
-    if changes is None:
-        return problem
-    return replace(problem, changes=changes_for(problem, choose_changes(changes), seed))
-
-
-def _screen(window: bool, step: bool, as_json: bool, zoom: int | None, size: tuple[int, int]) -> "Screen | None":
-    """Return where the run is to be watched, None if standard output is a pipe."""
-    from training.cli.player.screens import TerminalScreen, WindowScreen
-
-    if window:
-        return WindowScreen(zoom, size)
-    if as_json or not sys.stdout.isatty() or (step and not sys.stdin.isatty()):
-        return None
-    return TerminalScreen(zoom)
+    agent = make_agent(contender.agent, contender.settings)
+    with ExitStack() as stack:
+        films = [stack.enter_context(closing(open_film(path, look.fps))) for path in save]
+        with progress("measuring", 1):
+            run = agents.run(agent, problem, budget=contender.budget, **bounds)
+        show = Show(look, contender.entry.label, run, films)
+        screen = look.screen(show.size)
+        if screen or films or look.step:
+            show.play(Playback(agent, problem, contender.budget, **bounds), screen)
+    return run
 
 
 def _summary(name: str, run: "Run", files: "list[Path]") -> Iterator[str]:
     """Yield the lines that end the show."""
     from rt_gym.files import shown
-    from training.cli.player.narration import ENDS, number
+    from training.cli.player.playback import ENDS, number
 
     problem, spent = run.problem, run.move_seconds
     yield f"{name} on {shown(problem.grid.name)} from {problem.start} to {problem.goal}: {ENDS[run.outcome]}"
@@ -150,22 +159,14 @@ def _short(value: float) -> str:
 
 def _document(run: "Run") -> dict[str, Any]:
     """Return the summary as JSON takes it."""
+    plain = ("outcome", "cost", "optimal", "moves", "stays", "expansions", "expansions_per_move", "max_expansions")
     return {
         "map": run.problem.grid.name,
         "start": run.problem.start,
         "goal": run.problem.goal,
         "vision": run.problem.vision,
         "changes": len(run.problem.changes or ()),
-        "outcome": run.outcome,
-        "cost": run.cost,
-        "optimal": run.optimal,
+        **{name: getattr(run, name) for name in (*plain, "scans", "seconds")},
         "suboptimality": run.suboptimality if run.solved else None,
-        "moves": run.moves,
-        "stays": run.stays,
-        "expansions": run.expansions,
-        "expansions_per_move": run.expansions_per_move,
-        "max_expansions": run.max_expansions,
-        "scans": run.scans,
-        "seconds": run.seconds,
         "move_seconds": run.move_seconds and run.move_seconds._asdict(),
     }

@@ -7,25 +7,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.terminal import AsJson, Seed, make_folder, print_json, progress
+from training.cli.options import RUNNING, AsJson, Backend, Group, Jobs, Scheduler, Seed, make_workers
+from training.cli.terminal import make_folder, print_json, resumable
 
 if TYPE_CHECKING:
     from rt_gym import Grid
     from rt_gym.terrain import Position
     from training.precompute import Order
+    from training.runs import Workers
 
 app = typer.Typer(help="Prepare knowledge of a map, once, for the agents that use it.", no_args_is_help=True)
+
+_KNOWLEDGE = Group("Knowledge")
 
 MapName = Annotated[str, typer.Argument(metavar="MAP", help="The name of a bundled map, or a file.")]
 Goals = Annotated[
     list[str] | None,
-    typer.Option(metavar="X,Y|FILE", help="Only these goals, or those of a scenario file; repeatable."),
+    _KNOWLEDGE.option("X,Y|FILE", "Only these goals, or those of a scenario file; can be repeated."),
 ]
-Out = Annotated[Path | None, typer.Option(help="The file; MAP-KIND.npz in this folder if nothing is said.")]
-Jobs = Annotated[int, typer.Option(min=-1, help="Processes at a time; -1 for one per core.")]
-Backend = Annotated[str, typer.Option(help="loky (this machine) or dask.")]
-Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="The Dask scheduler.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Ask no questions about time and size.")]
+Level = Annotated[int, _KNOWLEDGE.option("N", "The level of the abstraction.", min=0)]
+Cap = Annotated[int, _KNOWLEDGE.option("N", "The largest depth.", min=1)]
+Mode = Annotated[str, _KNOWLEDGE.option("NAME", "G, GI or I.")]
+Kind = Annotated[str, _KNOWLEDGE.option("NAME", "clique or tiles.")]
+First = Annotated[str, _KNOWLEDGE.option("NAME", "nearest, or sub: every cell then knows its subgoal.")]
+Count = Annotated[int, _KNOWLEDGE.option("N", "How many solved problems.", min=0)]
+Cutoff = Annotated[int, _KNOWLEDGE.option("N", "The most steps between two subgoals.", min=1)]
+Out = Annotated[Path | None, RUNNING.option("FILE", "Where it is written; MAP-KIND.npz here if nothing is said.")]
+Yes = Annotated[bool, RUNNING.option(None, "Ask no questions about time and size.", "--yes")]
 
 _LONG, _LARGE = 3600.0, 4 << 30  # seconds and bytes above which it asks first
 
@@ -33,10 +41,10 @@ _LONG, _LARGE = 3600.0, 4 << 30  # seconds and bytes above which it asks first
 @app.command()
 def pdb(
     map_name: MapName,
-    level: Annotated[int, typer.Option(min=0, help="The level of the abstraction.")] = 4,
-    cap: Annotated[int, typer.Option(min=1, help="The largest depth.")] = 20,
-    mode: Annotated[str, typer.Option(help="G, GI or I.")] = "I",
-    abstraction: Annotated[str, typer.Option(help="clique or tiles.")] = "clique",
+    level: Level = 4,
+    cap: Cap = 20,
+    mode: Mode = "I",
+    abstraction: Kind = "clique",
     goals: Goals = None,
     out: Out = None,
     jobs: Jobs = -1,
@@ -51,13 +59,13 @@ def pdb(
 
     grid = _load(map_name)
     order = Patterns(grid, level, cap, checked_mode(mode), abstraction, _goals(grid, goals))
-    _prepare(order, _file(out, grid, "pdb"), (jobs, backend, scheduler), yes, as_json)
+    _prepare(order, _file(out, grid, "pdb"), make_workers(jobs, backend, scheduler), yes, as_json)
 
 
 @app.command()
 def subgoals(
     map_name: MapName,
-    first: Annotated[str, typer.Option(help="nearest, or sub: every cell then knows its subgoal.")] = "nearest",
+    first: First = "nearest",
     goals: Goals = None,
     out: Out = None,
     jobs: Jobs = -1,
@@ -71,14 +79,14 @@ def subgoals(
 
     grid = _load(map_name)
     order = Subgoals(grid, first, _goals(grid, goals))
-    _prepare(order, _file(out, grid, "subgoals"), (jobs, backend, scheduler), yes, as_json)
+    _prepare(order, _file(out, grid, "subgoals"), make_workers(jobs, backend, scheduler), yes, as_json)
 
 
 @app.command()
 def knn(
     map_name: MapName,
-    records: Annotated[int, typer.Option(min=0, help="How many solved problems.")] = 10_000,
-    cutoff: Annotated[int, typer.Option(min=1, help="The most steps between two subgoals.")] = 250,
+    records: Count = 10_000,
+    cutoff: Cutoff = 250,
     seed: Seed = 0,
     out: Out = None,
     jobs: Jobs = -1,
@@ -92,7 +100,7 @@ def knn(
 
     grid = _load(map_name)
     order = Neighbours(grid, records, cutoff, seed)
-    _prepare(order, _file(out, grid, "knn"), (jobs, backend, scheduler), yes, as_json)
+    _prepare(order, _file(out, grid, "knn"), make_workers(jobs, backend, scheduler), yes, as_json)
 
 
 def _load(map_name: str) -> "Grid":
@@ -128,26 +136,14 @@ def _goals(grid: "Grid", given: list[str] | None) -> "tuple[Position, ...]":
     return tuple(dict.fromkeys(goals))
 
 
-def _prepare(order: "Order", path: Path, options: tuple[int, str, str | None], yes: bool, as_json: bool) -> None:
+def _prepare(order: "Order", path: Path, workers: "Workers", yes: bool, as_json: bool) -> None:
     from training.precompute import precompute
-    from training.runs import Workers
 
-    workers, jobs = Workers(*options), order.jobs()
     if not yes:
         _ask(*order.estimate())
-    began, done = time.perf_counter(), 0
-    with progress("preparing", len(jobs)) as advance:
-
-        def report(finished: int) -> None:
-            nonlocal done
-            done += finished
-            advance(finished)
-
-        try:
-            precompute(order, path, workers, report)
-        except KeyboardInterrupt:
-            typer.echo(f"stopped: {done} of {len(jobs)} jobs are kept; the same command goes on from there", err=True)
-            raise typer.Exit(130) from None
+    began, count = time.perf_counter(), len(order.jobs())
+    with resumable("preparing", count, "goals or records", path.parent) as advance:
+        precompute(order, path, workers, advance)
     _tell(path, time.perf_counter() - began, as_json)
 
 

@@ -1,18 +1,27 @@
-"""What the sub-commands share: common options, tables, JSON, progress bars, and folders for what they write."""
+"""What sub-commands print and write: tables, JSON, progress bars, and folders for their files."""
 
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-_WIDTH_IN_A_FILE, _WIDE = 120, 100
+if TYPE_CHECKING:
+    from rich.console import Console
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
+    from training.judge.tables import Table
+
+T = TypeVar("T")
+
+_WIDTH_IN_A_FILE, _WIDE = 120, 100
+_EXACT = re.compile(r"([34]8);2;(\d+);(\d+);(\d+)")
+_CUBE = (0, 95, 135, 175, 215, 255)  # the levels of colours 16 to 231, six to the power of three
+_GREYS = range(8, 248, 10)  # those of colours 232 to 255
 
 
 def print_json(document: Any) -> None:
@@ -50,6 +59,12 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     console.print(table)
 
 
+def print_tables(tables: "Iterable[Table]") -> None:
+    """Print tables that judges have made."""
+    for table in tables:
+        print_table(table.title, table.columns, table.rows)
+
+
 @contextmanager
 def progress(text: str, total: float) -> Iterator[Callable[..., Any]]:
     """Show a progress bar on standard error if that is a terminal; yields ``advance(amount=1, text=None)``."""
@@ -64,8 +79,68 @@ def progress(text: str, total: float) -> Iterator[Callable[..., Any]]:
         yield lambda amount=1, text=None: bar.update(task, advance=amount, description=text)
 
 
+def gather(text: str, items: Iterable[T], total: float) -> list[T]:
+    """Return all items, with a progress bar while they are made."""
+    gathered = []
+    with progress(text, total) as advance:
+        for item in items:
+            gathered.append(item)
+            advance()
+    return gathered
+
+
+@contextmanager
+def interruptible(kept: str | Callable[[], str], folder: Path) -> Iterator[None]:
+    """Say after Ctrl-C what is kept in a folder, and that the same command goes on from there."""
+    from rt_gym.files import shown
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        said = kept if isinstance(kept, str) else kept()
+        typer.echo(f"stopped: {said} in {shown(folder)}; the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def resumable(text: str, total: int, what: str, folder: Path) -> Iterator[Callable[[int], Any]]:
+    """Show a progress bar, and say after Ctrl-C how many of ``what``, such as runs, are kept in a folder."""
+    done = 0
+    with progress(text, total) as advance, interruptible(lambda: f"{done} of {total} {what} are kept", folder):
+
+        def count(amount: int) -> None:
+            nonlocal done
+            done += amount
+            advance(amount)
+
+        yield count
+
+
 def make_folder(path: Path) -> None:
     """Make sure that files can be put into a folder, before any work is done for them."""
     from rt_gym import files
 
     files.make_folder(path)
+
+
+def in_known_colours(console: "Console", draw: Callable[[bool], str]) -> str:
+    """Return what ``draw(colour)`` draws, in the colours that a terminal knows: all, 256, or none."""
+    colours = console.color_system
+    if console.no_color or colours in (None, "windows"):
+        return draw(False)
+    return draw(True) if colours == "truecolor" else with_256_colours(draw(True))
+
+
+def with_256_colours(drawn: str) -> str:
+    """Return a text with each of its 24-bit colours replaced by the nearest that every terminal has."""
+    return _EXACT.sub(lambda match: f"{match[1]};5;{_nearest(*map(int, match.groups()[1:]))}", drawn)
+
+
+@cache
+def _nearest(*colour: int) -> int:
+    levels = [min(range(6), key=lambda level: abs(_CUBE[level] - part)) for part in colour]
+    cube = 16 + 36 * levels[0] + 6 * levels[1] + levels[2]
+    grey = min(range(24), key=lambda number: abs(_GREYS[number] - sum(colour) / 3))
+    off_cube = sum((_CUBE[level] - part) ** 2 for level, part in zip(levels, colour, strict=True))
+    off_grey = sum((_GREYS[grey] - part) ** 2 for part in colour)
+    return cube if off_cube <= off_grey else 232 + grey

@@ -1,85 +1,106 @@
-"""``rt-gym train``: learn how deep to look ahead, from labels or by reinforcement."""
+"""``rt-gym train``: learn how deep to look ahead and where to, from labels, by reinforcement or by evolution."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from training.cli.parts import Optimal, PerMap, Sources, read_draw
-from training.cli.terminal import AsJson, Seed, make_folder, print_json, print_table, progress
-from training.cli.train_goal import goal
-from training.cli.train_rl import rl
+from training.cli.options import (
+    LEARNING,
+    OUTPUT,
+    AsJson,
+    Backend,
+    Jobs,
+    Maps,
+    OptimalOfMaps,
+    PerMap,
+    Scheduler,
+    Seed,
+    Test,
+    Validation,
+    make_workers,
+    read_draw,
+)
+from training.cli.terminal import interruptible, make_folder, print_json, print_table, print_tables, progress
 
 if TYPE_CHECKING:
+    from training.judge.tables import Table
+    from training.learn.goal import GoalResult
     from training.learn.select import Candidate, DepthResult
 
 app = typer.Typer(help="Learn how deep to look ahead, and where to.", no_args_is_help=True)
 
-Learner = Annotated[str, typer.Option(help="j48, cart, forest or boosting.")]
-Labels = Annotated[str, typer.Option(help="class (the smallest depth that decides as the largest) or cost.")]
-Decide = Annotated[str, typer.Option(help="depth (before the search) or deepen (after every layer).")]
-Features = Annotated[str, typer.Option(help="paper (four, of the history) or rich (24).")]
-Ties = Annotated[str, typer.Option(help="Which moves count as that of the largest depth: search, ordered, tolerant.")]
+History = Annotated[int, LEARNING.option("N", "How many steps back features reach.", min=1, max=10_000)]
+LargestDepth = Annotated[int, LEARNING.option("N", "The largest depth.", min=1, max=100)]
+MinLeaf = Annotated[int, LEARNING.option("N", "The smallest number of samples in a leaf.", min=1)]
+Confidence = Annotated[float, LEARNING.option("SHARE", "J48's pruning confidence.")]
+Rounds = Annotated[int, LEARNING.option("N", "Rounds of labelling its own states.", min=0, max=100)]
+Out = Annotated[Path, OUTPUT.option("FOLDER", "For policy, checkpoints, tables and plots.")]
+
+Learner = Annotated[str, LEARNING.option("NAME", "j48, cart, forest or boosting.")]
+Labels = Annotated[str, LEARNING.option("NAME", "class (the smallest depth that decides as the largest) or cost.")]
+Decide = Annotated[str, LEARNING.option("NAME", "depth (before the search) or deepen (after every layer).")]
+Features = Annotated[str, LEARNING.option("NAME", "paper (four, of the history) or rich (24).")]
+Ties = Annotated[str, LEARNING.option("NAME", "Moves that count as the largest depth's: search, ordered, tolerant.")]
 Price = Annotated[
-    float | None, typer.Option(min=0.0, help="Steps that an expansion is worth, for --labels cost; else chosen.")
+    float | None, LEARNING.option("STEPS", "What an expansion costs with --labels cost; else chosen.", min=0.0)
 ]
-Threshold = Annotated[float | None, typer.Option(help="From which score on to act, for --decide deepen; else chosen.")]
-
-
-app.command()(goal)
-app.command()(rl)
+Threshold = Annotated[float | None, LEARNING.option("SCORE", "From where on --decide deepen acts; else chosen.")]
+Csv = Annotated[bool, OUTPUT.option(None, "Write the samples as a table, too.", "--csv")]
 
 
 @app.command()
 def depth(
-    maps: Sources = None,
-    validation: Sources = None,
-    test: Sources = None,
-    d_max: Annotated[int, typer.Option(min=1, max=100, help="The largest depth.")] = 20,
-    history: Annotated[int, typer.Option(min=1, max=10_000, help="How many steps back features reach.")] = 20,
+    maps: Maps = None,
+    validation: Validation = None,
+    test: Test = None,
+    problems: PerMap = 16,
+    optimal: OptimalOfMaps = "",
+    d_max: LargestDepth = 20,
+    history: History = 20,
     learner: Learner = "j48",
     labels: Labels = "cost",
     decide: Decide = "depth",
     features: Features = "rich",
     ties: Ties = "search",
-    dagger: Annotated[int, typer.Option(min=0, max=100, help="Rounds of labelling its own states.")] = 2,
+    dagger: Rounds = 2,
     price: Price = None,
     threshold: Threshold = None,
-    min_leaf: Annotated[int, typer.Option(min=1, help="The smallest number of samples in a leaf.")] = 200,
-    confidence: Annotated[float, typer.Option(help="J48's pruning confidence.")] = 0.05,
-    problems: PerMap = 16,
-    optimal: Optimal = "",
+    min_leaf: MinLeaf = 200,
+    confidence: Confidence = 0.05,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    out: Out = Path("rt-gym-depth"),
+    csv: Csv = False,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="The folder for policy, samples, tables and plots.")] = Path("rt-gym-depth"),
-    csv: Annotated[bool, typer.Option("--csv", help="Write the samples as a table, too.")] = False,
-    jobs: Annotated[int, typer.Option(min=-1, help="Processes at a time; -1 for one per core.")] = -1,
     as_json: AsJson = False,
 ) -> None:
-    """Log, label, learn, cross-validate, and compare with fixed depths, rules and the oracle on unseen maps.
+    """Log, label, learn, choose on other maps, and compare with fixed depths on unseen ones.
 
-    Without maps it learns on the split mixed-train, chooses on mixed-validation and is judged on mixed-test. Finished
-    jobs are kept in the folder: the same command goes on where it was stopped.
+    Without maps: the splits mixed-train, mixed-validation and mixed-test.
+    Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.learn.log import Logging
     from training.learn.select import DepthConfig, train_depth
     from training.learn.setup import draw_parts
     from training.learn.targets import Recipe
-    from training.runs import Workers
 
+    workers = make_workers(jobs, backend, scheduler)
     recipe = Recipe(learner, labels, decide, features, ties, min_leaf=min_leaf, confidence=confidence, seed=seed)
     config = DepthConfig(recipe, Logging(d_max, history, seed=seed), dagger, price, threshold)
     config.recipes()  # refuses a price or threshold that does not fit
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, read_draw(problems, optimal, seed))
     make_folder(out)
-    result = train_depth(config, parts, out, Workers(jobs), progress, csv)
+    with interruptible("finished jobs are kept", out):
+        result = train_depth(config, parts, out, workers, progress, csv)
     if as_json:
         print_json(result.document())
         return
     _print_training(result)
-    for table in result.findings.tables():
-        print_table(table.title, table.columns, table.rows)
-    typer.echo("\n".join(["", *result.findings.remarks(), *map(str, result.files)]))
+    _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
 
 
 def _print_training(result: "DepthResult") -> None:
@@ -103,3 +124,150 @@ def _print_training(result: "DepthResult") -> None:
 
 def _ratios(candidate: "Candidate") -> list[str]:
     return ["failed" if ratio is None else f"{ratio:.2f}" for ratio in candidate.ratios or (None, None)]
+
+
+def _print_findings(tables: "Sequence[Table]", remarks: Sequence[str], files: Sequence[Path]) -> None:
+    print_tables(tables)
+    typer.echo("\n".join(["", *remarks, *map(str, files)]))
+
+
+Level = Annotated[int, LEARNING.option("N", "How coarse the regions are.", min=0, max=11)]
+Abstraction = Annotated[str, LEARNING.option("NAME", "clique or tiles.")]
+FixedDepth = Annotated[int, LEARNING.option("N", "The fixed depth of the agents that walk.", min=1, max=100)]
+VisitHistory = Annotated[int, LEARNING.option("N", "How many steps back visits count.", min=1, max=10_000)]
+States = Annotated[int, LEARNING.option("N", "The most states of a walk.", min=1)]
+
+
+@app.command()
+def goal(
+    maps: Maps = None,
+    test: Test = None,
+    problems: PerMap = 8,
+    optimal: OptimalOfMaps = "",
+    level: Level = 4,
+    abstraction: Abstraction = "clique",
+    depth: FixedDepth = 8,
+    history: VisitHistory = 20,
+    states: States = 100,
+    rounds: Rounds = 0,
+    min_leaf: MinLeaf = 200,
+    confidence: Confidence = 0.05,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    out: Out = Path("rt-gym-goal"),
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Log, label by exact distances, learn where to go, and compare its designs on unseen maps.
+
+    Without maps: the splits mixed-train and mixed-test.
+    Finished jobs are kept in the folder: the same command goes on where it was stopped.
+    """
+    from training.learn.goal import train_goal
+    from training.learn.goal_log import GoalConfig
+    from training.learn.setup import draw_parts
+
+    workers = make_workers(jobs, backend, scheduler)
+    config = GoalConfig(level, abstraction, depth, history, states, rounds, min_leaf, confidence, seed)
+    parts = draw_parts({"train": maps, "test": test}, read_draw(problems, optimal, seed))
+    make_folder(out)
+    about = {"maps": maps or ["mixed-train"], "problems": problems, "seed": seed, "command": "rt-gym train goal"}
+    with interruptible("finished jobs are kept", out):
+        result = train_goal(config, parts, out, workers, about, progress)
+    if as_json:
+        print_json(result.document())
+        return
+    _print_policy(result)
+    _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
+
+
+def _print_policy(result: "GoalResult") -> None:
+    quality = result.quality
+    shares: list[tuple[str, float]] = [
+        ("accuracy, 10 folds of problems", quality.accuracy),
+        ("  always no", quality.majority),
+        ("best candidate is right", quality.top),
+        ("  the nearest by the heuristic", quality.by_heuristic),
+        ("best score reaches a half", quality.sure),
+        ("  and is right then", quality.top_if_sure),
+    ]
+    lines = [["samples", f"{quality.samples:,}"], ["states", f"{quality.states:,}"]]
+    lines += [[name, str(value)] for name, value in result.size.items()]
+    print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
+
+
+Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0 or RTThink-v0.")]
+Algorithm = Annotated[str, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
+Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
+Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
+Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule.")]
+RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
+Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
+ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
+Slice = Annotated[int, LEARNING.option("N", "States that RTThink-v0 expands at a time.", min=1)]
+Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of the hidden layers; 32, or 2 for cma.")]
+Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
+Every = Annotated[int, LEARNING.option("N", "Steps between two validations.", min=1)]
+Patience = Annotated[int, LEARNING.option("N", "Validations without progress before it ends.", min=1)]
+Tensorboard = Annotated[Path | None, OUTPUT.option("FOLDER", "For the logs of TensorBoard.")]
+
+
+@app.command()
+def rl(
+    maps: Maps = None,
+    validation: Validation = None,
+    test: Test = None,
+    problems: PerMap = 16,
+    optimal: OptimalOfMaps = "",
+    env: Env = "RTDeepen-v0",
+    algo: Algorithm = "ppo",
+    steps: Steps = 500_000,
+    generations: Generations = 40,
+    teacher: Teacher = "none",
+    price: RewardPrice = 0.02,
+    rate: Rate = 1e-4,
+    d_max: LargestDepth = 20,
+    history: History = 20,
+    vision: ThinkVision = None,
+    slice: Slice = 20,
+    hidden: Hidden = "",
+    episodes: Episodes = 256,
+    every: Every = 50_000,
+    patience: Patience = 5,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    out: Out = Path("rt-gym-rl"),
+    tensorboard: Tensorboard = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train a network on some maps, keep what is best on others, and compare on unseen ones.
+
+    Without maps: the splits mixed-train, mixed-validation and mixed-test.
+    Checkpoints are kept in the folder: the same command goes on where it was stopped.
+    """
+    from training.learn.rl import RLConfig, train_rl
+    from training.learn.rl.model import check_installed
+    from training.learn.setup import draw_parts
+    from training.runs.specs import parse_numbers
+
+    workers = make_workers(jobs, backend, scheduler)
+    config = RLConfig(
+        env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
+        slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)),
+        episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
+    )  # fmt: skip
+    check_installed(config, tensorboard)
+    given = {"train": maps, "validation": validation, "test": test}
+    parts = draw_parts(given, read_draw(problems, optimal, seed))
+    make_folder(out)
+    with interruptible("what was learned until the last look at the validation maps is kept", out):
+        result = train_rl(config, parts, out, workers, progress, tensorboard)
+    if as_json:
+        print_json(result.document())
+        return
+    columns = ["generations" if algo == "cma" else "steps", "mean return", *result.progress.names]
+    print_table("On the validation maps", columns, result.progress.table(), 0)
+    _print_findings(result.tables, result.remarks, result.files)

@@ -12,8 +12,6 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rt_gym.errors import InputError, quoted
-
 if TYPE_CHECKING:
     from training.experiments.frame import Experiment
 
@@ -57,6 +55,8 @@ def load(experiment_id: str) -> "Experiment":
     Raises:
         InputError: if there is none of that name.
     """
+    from rt_gym.errors import InputError, quoted  # here, so that the table of ids can be had at once
+
     name = experiment_id.lower()
     if name not in _TABLE:
         raise InputError(f"unknown experiment {quoted(experiment_id)}, known are {', '.join(_TABLE)}")

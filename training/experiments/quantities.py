@@ -100,8 +100,8 @@ class Combined(Numbers):
         """Return both combined."""
         right = self.right.values(parts) if isinstance(self.right, Numbers) else self.right
         with np.errstate(invalid="ignore", divide="ignore"):  # of failed runs, which leave no estimate
-            combined: Floats = self.combine(self.left.values(parts), right)
-            return combined
+            combined = self.combine(self.left.values(parts), right)
+        return np.where(np.isinf(right), np.nan, combined)  # else a quotient by a failed run would be 0, and look good
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,10 @@ def always(depth: int, history: int) -> Policy:
 
 @dataclass(frozen=True)
 class Validating(Work[Samples, tuple[PredictionQuality, Policy]]):
-    """Cross-validate samples, then learn from all of them."""
+    """Cross-validate samples, then learn from all of them.
+
+    Nothing is kept: the results depend on the sources of learners, of which works have no stamp.
+    """
 
     recipe: Recipe
     by_problem: bool

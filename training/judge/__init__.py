@@ -1,7 +1,7 @@
 """Rows -> scores -> tables, plots and recommendations: what the runs of a comparison are worth."""
 
 from training.judge.against import Verdict, judge
-from training.judge.calibrate import Calibration, late_ticks
+from training.judge.calibrate import Calibration, Limits, late_ticks
 from training.judge.findings import Findings, Question, find
 from training.judge.recommend import recommend
 from training.judge.scores import Arena, Score, score_all
@@ -12,6 +12,7 @@ __all__ = [
     "Calibration",
     "Estimate",
     "Findings",
+    "Limits",
     "Question",
     "Score",
     "Verdict",

@@ -5,18 +5,19 @@ same limits, and an agent's result never depends on how busy the machine was the
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import agents
-from rt_gym import InputError, Problem
+from rt_gym import Budget, InputError, Problem
 from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_bytes
 from training.judge.speed import throughput
-from training.runs.contenders import Allowance
+from training.runs.contenders import Allowance, Contender, enlist_all
 from training.runs.courses import Course
 from training.runs.rows import Entry, Row, Timing
 from training.runs.sources import source_stamp
@@ -40,7 +41,7 @@ class Calibration:
     def __init__(self, courses: Sequence[Course], folder: Path) -> None:
         self._path = folder / "calibration.json"
         self._known = _remembered(self._path)
-        self._problems = _problems(courses)
+        self._courses = courses
         self._maps = " ".join(course.digest for course in courses)
 
     def allowance(self, agent_ids: Iterable[str], milliseconds: float) -> Allowance:
@@ -50,12 +51,54 @@ class Calibration:
     def _limit(self, agent_id: str, milliseconds: float) -> int:
         key = f"{agent_id} {milliseconds!r} {source_stamp(agent_id)} {self._maps}"
         if key not in self._known:
-            self._known[key] = _measure(agent_id, self._problems, milliseconds)
+            self._known[key] = _measure(agent_id, _problems(self._courses), milliseconds)
         return whole("a limit in calibration.json", self._known[key], 1)
 
     def keep(self) -> None:
-        """Write down what was measured."""
-        atomic_write(self._path, json.dumps(self._known, indent=2).encode())
+        """Write down what was measured, if anything was."""
+        if self._known:
+            atomic_write(self._path, json.dumps(self._known, indent=2).encode())
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What agents may compute for one move: counts, times, or as much as they like.
+
+    Attributes:
+        counts: the largest counts, to be tried one after the other.
+        count: what they count, ``"expansions"`` or ``"scans"``.
+        times: milliseconds instead, which a calibration converts to expansions of each agent.
+    """
+
+    counts: Sequence[int] = ()
+    count: str = "expansions"
+    times: Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        for limit in self.counts or (None,):
+            Budget(limit, self.count)
+        if self.times and self.count != "expansions":
+            raise InputError("a time is converted to expansions, so --count scans cannot be had with it")
+        if not all(1e-6 <= time <= 1e6 for time in self.times):
+            raise InputError(f"a time per move must be from 1e-6 to 1e6 milliseconds, not {min(self.times):g}")
+
+    def enlist(self, specs: Sequence[str]) -> list[Contender]:
+        """Return agents written as on the command line under every count; where times are to come, under none."""
+        return enlist_all(specs, [Allowance.of(limit, self.count) for limit in dict.fromkeys(self.counts or (None,))])
+
+    def enlist_calibrated(
+        self, specs: Sequence[str], calibration: Calibration, advance: Callable[[], Any] = lambda: None
+    ) -> list[Contender]:
+        """Return agents under every count or time; ``advance`` is called after each time that was converted."""
+        contenders = self.enlist(specs)
+        if not self.times:
+            return contenders
+        names = list(dict.fromkeys(contender.agent for contender in contenders))
+        allowances = []
+        for time in self.times:
+            allowances.append(calibration.allowance(names, time))
+            advance()
+        return enlist_all(specs, allowances)
 
 
 def _measure(agent_id: str, problems: Sequence[Problem], milliseconds: float) -> int:

@@ -21,11 +21,13 @@ _COLOURS = ("#0072b2", "#d55e00")
 
 def draw_scores(title: str, scores: Sequence[Score]) -> Figure:
     """Draw one panel for each way of averaging; scores without a mean stand at the upper edge and say why."""
-    panels = [
-        Panel(f"{title}, {reading}", label, [_mark(score, reading) for score in scores])
-        for reading, label in _PANELS.items()
-    ]
+    panels = [score_panel(f"{title}, {reading}", scores, reading) for reading in _PANELS]
     return draw_panels(panels, scores[0].measure)
+
+
+def score_panel(title: str, scores: Sequence[Score], reading: str) -> Panel:
+    """Return a panel of scores; ``reading`` is the way of averaging expansions, ``"mean"`` or ``"pooled"``."""
+    return Panel(title, _PANELS[reading], [_mark(score, reading) for score in scores])
 
 
 def _mark(score: Score, reading: str) -> Mark:

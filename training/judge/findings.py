@@ -16,6 +16,12 @@ from training.runs.plan import Plan
 from training.runs.rows import Entry, Row, Timing
 from training.runs.store import write_tables
 
+_NOTES = """\
+exp., scans, µs: expansions, scans and time per move. mean: per problem, then over problems. pooled: all work / all
+moves. worst move: the most of what the budget counts. front: no other setting is better in both quality and work.
+Intervals hold 95 %, by bootstrap over problems."""
+_RATIO = "ratio: the work that LRTA* of a fixed depth needs for the same suboptimality, divided by the agent's own."
+_LATE = "late ticks: the share of ticks that are too short if every unit's move is as slow as its run's p99."
 _PLOTS = ("tradeoff.png", "tradeoff.svg")
 
 
@@ -106,6 +112,10 @@ class Findings:
         tables += [difference_table(groups, self.baseline)] if self.baseline else []
         tables += [ratio_table(groups)] if self.has_ratios else []
         return tables + ([verdict_table(self.verdicts, self.former_name)] if self.verdicts else [])
+
+    def notes(self) -> str:
+        """Return what the columns of the tables mean."""
+        return "\n".join([_NOTES, *[_RATIO] * self.has_ratios, *[_LATE] * bool(self.late)])
 
     def document(self) -> dict[str, Any]:
         """Return everything but the rows as JSON takes it; numbers that are not there are None."""

@@ -22,7 +22,6 @@ from rt_gym.maps.preview import preview_image
 
 if TYPE_CHECKING:
     from agents import Run
-    from training.judge.speed import Summary
 
 # Colours that colour-blind readers can distinguish (after Okabe and Ito), and markers for prints in grey.
 _STYLES = (("#0072b2", "o"), ("#56b4e9", "s"), ("#d55e00", "^"), ("#009e73", "D"), ("#cc79a7", "v"), ("#e69f00", "P"))
@@ -86,20 +85,6 @@ class Panel(NamedTuple):
     title: str
     x_label: str
     marks: Sequence[Mark]
-
-
-def draw_tradeoff(panels: "Mapping[str, Sequence[Summary]]") -> Figure:
-    """Draw suboptimality over expansions per move: one panel per title, one line per agent along its budgets.
-
-    Settings with failures have no mean; they stand at the upper edge with the number of failures.
-    """
-    label = "expansions per move, mean over problems"
-    return draw_panels([Panel(title, label, [_mark(summary) for summary in panels[title]]) for title in panels])
-
-
-def _mark(summary: "Summary") -> Mark:
-    note, size = f"{summary.failed} failed" if summary.failed else "", f"budget {summary.budget or 0:,}"
-    return Mark(summary.agent, size, summary.expansions_mean, summary.suboptimality_mean, note=note)
 
 
 def draw_panels(panels: Sequence[Panel], measure: str = "suboptimality") -> Figure:

@@ -1,1 +1,1 @@
-"""Log -> labels -> fit -> validate -> policy file; evolution; reinforcement."""
+"""Log -> targets -> fit -> validate -> select -> policy file; goals; evolution; reinforcement."""

@@ -39,7 +39,7 @@ def fit_goals(samples: GoalSamples, config: GoalConfig, about: dict[str, Any]) -
     recipe = Recipe(min_leaf=config.min_leaf, confidence=config.confidence, seed=config.seed)
     forest, _ = classify(samples.rows, samples.label, recipe)
     forest = forest._replace(scores=np.ascontiguousarray(forest.scores[:, 1:]).round(_DIGITS))
-    about = about | {"schooling": asdict(config), "samples": len(samples)}
+    about = about | {"schooling": asdict(config), "samples": len(samples)}  # a key of published files
     return GoalPolicy(CANDIDATE, config.history, config.level, config.abstraction, forest, about)
 
 

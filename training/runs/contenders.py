@@ -83,6 +83,8 @@ def load_agent(agent_id: str) -> Any:
         raise InputError(f"agent {agent_id!r} cannot be imported ({reason})") from None
     if not isinstance(kind, type):
         raise InputError(f"agent {agent_id!r} is not a class")
+    if not all(hasattr(kind, name) for name in ("reset", "act")):
+        raise InputError(f"agent {agent_id!r} is not a class with the methods reset and act")
     return kind
 
 

@@ -118,3 +118,15 @@ def parse_numbers(name: str, text: str, kind: type[Number]) -> list[Number]:
     except ValueError:
         what = "whole numbers" if kind is int else "numbers"
         raise InputError(f"{name} must be {what} with commas between them, not {quoted(text)}") from None
+
+
+def parse_trials(name: str, text: str) -> int | str:
+    """Return how often a problem is solved: a whole number, or ``"converge"`` as it is.
+
+    Example:
+        >>> parse_trials("trials", "converge"), parse_trials("trials", "3")
+        ('converge', 3)
+    """
+    if text != "converge" and not _WHOLE.fullmatch(text):
+        raise InputError(f"{name} must be a whole number or converge, not {quoted(text)}")
+    return text if text == "converge" else int(text)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import NEXT_STEP, Maps, Problems, choose, close_step, map_of
+from rt_gym.envs import loop
+from rt_gym.envs.batch import Common, Maps, Problems, choose, make_common, map_of
 from rt_gym.envs.depth.deepen import DEEPEN, Deepening, begin_deepening, step_layer, write_layered
 from rt_gym.envs.depth.episode import Control, ControlTerms, asked, begin_control, step_decision, write_inputs
 from rt_gym.envs.depth.subgoals import subgoals_of
@@ -22,6 +23,7 @@ from rt_gym.intrinsics import prefetch
 from rt_gym.jit import kernel, merge, row
 from rt_gym.search.space import forget
 from rt_gym.search.values import entry_of, first_place
+from rt_gym.templates import bind
 from rt_gym.trip import Trip, make_trip, restart_trip
 from rt_gym.world import Truth
 
@@ -30,14 +32,12 @@ class DepthEpisodes(NamedTuple):
     """All episodes, one row each.
 
     Attributes:
-        problem, random, over: the problem, the state of the generator, and whether the episode has ended.
+        common: what every kind of episode has.
         trip: their records, without path and log.
         control: a ``Control`` or a ``Deepening``; None where the part belongs to the thread.
     """
 
-    problem: NDArray[np.int64]
-    random: NDArray[np.uint64]
-    over: NDArray[np.bool_]
+    common: Common
     trip: Trip
     control: Control | Deepening
 
@@ -76,17 +76,10 @@ class DepthStepInfo(NamedTuple):
     scans: NDArray[np.int64]
 
 
-def make_step_info(count: int) -> DepthStepInfo:
-    """Return fresh arrays for ``count`` episodes."""
-    return DepthStepInfo(*(np.empty(count, np.int64) for _ in DepthStepInfo._fields))
-
-
 def make_depth_episodes(count: int, control: Control | Deepening) -> DepthEpisodes:
     """Return the state of ``count`` episodes, whose own parts of the control are given."""
     return DepthEpisodes(
-        problem=np.zeros(count, np.int64),
-        random=np.zeros(count, np.uint64),
-        over=np.zeros(count, np.bool_),
+        common=make_common(count),
         trip=make_trip(1, rows=(count,)),
         control=control,
     )
@@ -126,7 +119,7 @@ def prefetch_ball(mask, seat, learned, stride, s, entry, depth):
 def ask_for(batch, i, action):
     """Prefetch what the search of episode ``i`` will read, while another episode is stepped."""
     episodes, problems = batch.episodes, batch.problems
-    p, control = episodes.problem[i], merge(row(episodes.control, i), batch.thread)
+    p, control = episodes.common.problem[i], merge(row(episodes.control, i), batch.thread)
     terrain, s = map_of(batch.maps, problems.map[p]), episodes.trip.state[i, 0].at
     depth, goal = asked(control, batch.terms, problems.goal[p], action)
     entry = entry_of(control.learned, s, goal)
@@ -136,15 +129,9 @@ def ask_for(batch, i, action):
 @kernel(inline=True)
 def choose_problem(batch, i):
     """Put episode ``i`` to the start of a random problem of the pool and return its number."""
-    p = choose(batch.problems, batch.episodes, i)
+    p = choose(batch.problems, batch.episodes.common, i)
     restart_trip(row(batch.episodes.trip, i), batch.meter, batch.problems.start[p])
     return p
-
-
-@kernel(inline=True)
-def enter_step(info, i, flags, depth, expansions, scans):
-    """Enter what a step tells of episode ``i`` beside its results."""
-    info.flags[i], info.depth[i], info.expansions[i], info.scans[i] = flags, depth, expansions, scans
 
 
 # Decisions: RTDepth-v0, and RTDepthGoal-v0, where ``tables`` holds the subgoals; it is None otherwise.
@@ -159,7 +146,7 @@ def subgoals_for(tables, p):
 
 
 @kernel
-def start_decisions(batch, tables, i, out):
+def start_decisions(batch, tables, i, out, info):
     """Begin a new episode ``i`` and write its first observation."""
     p, episodes, problems = choose_problem(batch, i), batch.episodes, batch.problems
     control, terrain = merge(row(episodes.control, i), batch.thread), map_of(batch.maps, problems.map[p])
@@ -168,37 +155,29 @@ def start_decisions(batch, tables, i, out):
     write_inputs(control, out[i])
 
 
-@kernel
-def start_all_decisions(handle, chosen, out):
-    """Begin new episodes where ``chosen``, bool[n], is true; write all observations into ``out``, float32[n, size]."""
-    batch, tables = handle.batch, handle.tables
-    for i in range(chosen.size):
-        if chosen[i]:
-            start_decisions(batch, tables, i, out)
-        else:
-            write_inputs(row(batch.episodes.control, i), out[i])
+@kernel(inline=True)
+def show_decisions(batch, tables, i, out, info):
+    """Write the observation of episode ``i`` once more."""
+    write_inputs(row(batch.episodes.control, i), out[i])
 
 
-@kernel
-def step_decisions(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
-    batch, tables, out = handle.batch, handle.tables, results.observation
-    episodes, problems = batch.episodes, batch.problems
-    for i in range(begin, end):
-        if i + 1 < end:
-            ask_for(batch, i + 1, actions[i + 1])
-        reward, flags, depth, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-        if batch.mode == NEXT_STEP and episodes.over[i]:
-            start_decisions(batch, tables, i, out)
-        else:
-            p, control = episodes.problem[i], merge(row(episodes.control, i), batch.thread)
-            reward, flags, depth, expansions, scans = step_decision(
-                batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), control,
-                subgoals_for(tables, p), batch.terms, problems.goal[p], actions[i], problems.unit[p], out[i],
-            )  # fmt: skip
-        enter_step(info, i, flags, depth, expansions, scans)
-        if close_step(results, episodes.over, batch.mode, i, reward, flags):
-            start_decisions(batch, tables, i, out)
+@kernel(inline=True)
+def advance_decisions(batch, tables, actions, i, end, out, info):
+    """Make one step of episode ``i``; return its reward and the bits of ``step_decision``."""
+    episodes, problems, after = batch.episodes, batch.problems, i + np.uint64(1)
+    if after < end:
+        ask_for(batch, after, actions[after])
+    p, control = episodes.common.problem[i], merge(row(episodes.control, i), batch.thread)
+    reward, flags, info.depth[i], info.expansions[i], info.scans[i] = step_decision(
+        batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), control,
+        subgoals_for(tables, p), batch.terms, problems.goal[p], actions[i], problems.unit[p], out[i],
+    )  # fmt: skip
+    info.flags[i] = flags
+    return reward, flags
+
+
+start_all_decisions = bind(loop.start_all, start=start_decisions, show=show_decisions)
+step_decisions = bind(loop.step_range, start=start_decisions, advance=advance_decisions)
 
 
 # Layers: RTDeepen-v0
@@ -213,7 +192,7 @@ def deepening_of(batch, i):
 
 
 @kernel
-def start_layers(batch, i, out):
+def start_layers(batch, tables, i, out, info):
     """Begin a new episode ``i`` and write its first observation."""
     p, episodes, problems = choose_problem(batch, i), batch.episodes, batch.problems
     deepening, terrain = deepening_of(batch, i), map_of(batch.maps, problems.map[p])
@@ -221,36 +200,28 @@ def start_layers(batch, i, out):
     batch.stamp[0] = deepening.control.space.state[0].stamp
 
 
-@kernel
-def start_all_layers(handle, chosen, out):
-    """Begin new episodes where ``chosen``, bool[n], is true; write all observations into ``out``, float32[n, size]."""
-    batch = handle.batch
-    for i in range(chosen.size):
-        if chosen[i]:
-            start_layers(batch, i, out)
-        else:
-            write_layered(row(batch.episodes.control, i), out[i])
+@kernel(inline=True)
+def show_layers(batch, tables, i, out, info):
+    """Write the observation of episode ``i`` once more."""
+    write_layered(row(batch.episodes.control, i), out[i])
 
 
-@kernel
-def step_layers(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
-    batch, out = handle.batch, results.observation
+@kernel(inline=True)
+def advance_layers(batch, tables, actions, i, end, out, info):
+    """Make one step of episode ``i``; return its reward and the bits of ``step_layer``."""
     episodes, problems = batch.episodes, batch.problems
-    for i in range(begin, end):
-        reward, flags, depth, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-        if batch.mode == NEXT_STEP and episodes.over[i]:
-            start_layers(batch, i, out)
-        else:
-            p, deepening = episodes.problem[i], deepening_of(batch, i)
-            space = deepening.control.space
-            if actions[i] == DEEPEN:
-                restore_slots(space)
-            reward, flags, depth, expansions, scans = step_layer(
-                batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), deepening, batch.terms,
-                problems.goal[p], actions[i], problems.unit[p], out[i],
-            )  # fmt: skip
-            batch.stamp[0] = space.state[0].stamp
-        enter_step(info, i, flags, depth, expansions, scans)
-        if close_step(results, episodes.over, batch.mode, i, reward, flags):
-            start_layers(batch, i, out)
+    p, deepening = episodes.common.problem[i], deepening_of(batch, i)
+    space = deepening.control.space
+    if actions[i] == DEEPEN:
+        restore_slots(space)
+    reward, flags, info.depth[i], info.expansions[i], info.scans[i] = step_layer(
+        batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), deepening, batch.terms,
+        problems.goal[p], actions[i], problems.unit[p], out[i],
+    )  # fmt: skip
+    batch.stamp[0] = space.state[0].stamp
+    info.flags[i] = flags
+    return reward, flags
+
+
+start_all_layers = bind(loop.start_all, start=start_layers, show=show_layers)
+step_layers = bind(loop.step_range, start=start_layers, advance=advance_layers)

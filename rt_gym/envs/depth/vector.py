@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from rt_gym.envs.batch import Results, concatenate_maps, known_truth, tabulate_problems
 from rt_gym.envs.depth.batch import (
     DepthBatch,
+    DepthStepInfo,
     make_depth_episodes,
-    make_step_info,
     start_all_decisions,
     start_all_layers,
     step_decisions,
@@ -20,6 +20,7 @@ from rt_gym.envs.depth.env import S, with_larger_table
 from rt_gym.envs.depth.episode import NO_CONTROL, make_control
 from rt_gym.envs.depth.settings import DeepenSettings, DepthGoalSettings, DepthSettings
 from rt_gym.envs.depth.subgoals import concatenate_subgoals
+from rt_gym.envs.loop import make_step_info
 from rt_gym.envs.step import LOST, MOVED, OVERRAN, TABLE_FULL
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, quoted
@@ -64,14 +65,14 @@ class DepthControlVectorEnv(GridVectorEnv[S], Generic[S]):
 
     def _make_handles(self) -> None:
         batches = [batch._replace(episodes=self._episodes) for batch in self._batches]
-        self._handles = [handle(batch=batch, tables=self._tables) for batch in batches]
+        self._handles = [handle(batch=batch, extra=self._tables) for batch in batches]
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
-        self._start_kernel(self._handles[0], chosen, results.observation)
+        self._start_kernel(self._handles[0], chosen, results.observation, make_step_info(DepthStepInfo, self.num_envs))
         return {"action_mask": self._legal()}
 
     def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
-        info = make_step_info(self.num_envs)
+        info = make_step_info(DepthStepInfo, self.num_envs)
         self._run(self._step_kernel, actions, results, info)
         flags = info.flags
         if np.bitwise_or.reduce(flags) & TABLE_FULL:

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from rt_gym.envs.batch import (
     NEXT_STEP,
     SAME_STEP,
+    Common,
     Maps,
     Problems,
     choose,
     close_step,
+    make_common,
     own_terrain,
     own_truth,
     set_up_map,
@@ -55,15 +57,13 @@ class PathEpisodes(NamedTuple):
     """The state of all episodes, one row each.
 
     Attributes:
-        problem, random, over: the problem, the state of the generator, and whether the episode has ended.
+        common: what every kind of episode has.
         at, moves: where the agent stands, and how often it has moved; cells are counted through all shared maps.
         track: the last steps.
         seen: uint8, the bitmap of what an episode in fog has seen, where maps are shared.
     """
 
-    problem: NDArray[np.int64]
-    random: NDArray[np.uint64]
-    over: NDArray[np.bool_]
+    common: Common
     at: NDArray[np.int64]
     moves: NDArray[np.int64]
     track: Track
@@ -114,9 +114,7 @@ def make_map_bits(grids: list[Grid], margin: int, fog: bool, private: bool) -> M
 def make_path_episodes(count: int, history: int, bytes_seen: int) -> PathEpisodes:
     """Return the state of ``count`` episodes; the bitmap of what one has seen takes up to ``bytes_seen``."""
     return PathEpisodes(
-        problem=np.zeros(count, np.int64),
-        random=np.zeros(count, np.uint64),
-        over=np.zeros(count, np.bool_),
+        common=make_common(count),
         at=np.zeros(count, np.int64),
         moves=np.zeros(count, np.int64),
         track=make_track(history, (count,)),
@@ -156,7 +154,7 @@ def take_up(batch, i):
 def start(batch, own, i):
     """Begin a new episode ``i`` with a random problem of the pool."""
     problems, episodes, bits = batch.problems, batch.episodes, batch.bits
-    p = choose(problems, episodes, np.int64(i))
+    p = choose(problems, episodes.common, i)
     m, s = problems.map[p], problems.start[p]
     episodes.at[i] = s
     episodes.moves[i] = 0
@@ -179,7 +177,7 @@ def move(batch, own, i, d):
     On a map that does not change, a move is only a look at its bit: no belief and no record must be updated.
     """
     problems, episodes, terms = batch.problems, batch.episodes, batch.terms
-    p = np.uint64(episodes.problem[i])
+    p = np.uint64(episodes.common.problem[i])
     m, t, unit, track = np.uint64(problems.map[p]), problems.goal[p], problems.unit[p], row(episodes.track, i)
     terrain = terrain_of(batch, own, m, i)
     if own is None:
@@ -199,7 +197,7 @@ def move(batch, own, i, d):
 def show(batch, own, i, out, moves):
     """Write the observation of episode ``i`` and its legal moves. There is no meter: all of the budget is left."""
     problems, episodes, terms, bits = batch.problems, batch.episodes, batch.terms, batch.bits
-    p = np.uint64(episodes.problem[i])
+    p = np.uint64(episodes.common.problem[i])
     m, s, t = np.uint64(problems.map[p]), episodes.at[i], problems.goal[p]
     terrain, map_begin, track = terrain_of(batch, own, m, i), first_cell(batch, own, m), row(episodes.track, i)
     bitmaps = Bitmaps(bits.blocked, bits.begin[m], episodes.seen[i], bits.margin, problems.vision[p])
@@ -233,18 +231,18 @@ def step_range(handle, actions, results, info, begin, end):
 @kernel(inline=True)
 def move_episodes(batch, own, actions, results, info, begin, end):
     """Move; an episode that ends is shown and, in mode SAME_STEP, followed by the next."""
-    episodes, mode, still = batch.episodes, batch.mode, batch.terms.still
+    over, mode, still = batch.episodes.common.over, batch.mode, batch.terms.still
     for k in range(begin, end):
         i = np.uint64(k)
         reward, flags = 0.0, np.int64(0)
-        if mode == NEXT_STEP and episodes.over[i]:
+        if mode == NEXT_STEP and over[i]:
             start(batch, own, i)
         else:
             d = np.int64(STAY) if actions[i] == still else np.int64(actions[i])
             reward, flags = move(batch, own, i, d)
         if mode == SAME_STEP and flags & (TERMINATED | TRUNCATED):
             show(batch, own, i, results.observation, info.moves)
-        if close_step(results, episodes.over, mode, i, reward, flags):
+        if close_step(results, over, mode, i, reward, flags):
             start(batch, own, i)
         info.blocked[i] = flags & BLOCKED != 0
 

@@ -4,8 +4,6 @@ Known maps that do not change are shared by all episodes; otherwise each has its
 compiled for either case: ``own``, an ``OwnMaps``, is None where maps are shared, so that a test for it costs nothing.
 Each episode has a search of its own that may come to cover the whole map. Its arrays are as long as the largest map and
 filled from the front, so that only what a search has generated takes memory.
-
-Indices of episodes are unsigned: a signed one is tested at every look at an array.
 """
 
 import os
@@ -14,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.envs import loop
 from rt_gym.envs.batch import (
-    NEXT_STEP,
+    Common,
     Maps,
     OwnMaps,
     Problems,
     choose,
-    close_step,
+    make_common,
     map_of,
     own_terrain,
     own_truth,
@@ -29,8 +28,10 @@ from rt_gym.envs.batch import (
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.think.episode import ThinkTerms, begin_thinking, possible, step_thinking, write_observation
 from rt_gym.features.thinking import ThinkMemory, make_think_memory
+from rt_gym.handles import bytes_of
 from rt_gym.jit import kernel, merge, row
 from rt_gym.search.space import NO_SPACE
+from rt_gym.templates import bind
 from rt_gym.trip import Trip, make_trip, restart_trip
 from rt_gym.world import Truth, observe, sight
 
@@ -54,13 +55,11 @@ class ThinkEpisodes(NamedTuple):
     """The state of all episodes, one row each.
 
     Attributes:
-        problem, random, over: the problem, the state of the generator, and whether the episode has ended.
+        common: what every kind of episode has.
         arrays: the rest.
     """
 
-    problem: NDArray[np.int64]
-    random: NDArray[np.uint64]
-    over: NDArray[np.bool_]
+    common: Common
     arrays: EpisodeArrays
 
 
@@ -118,9 +117,7 @@ def make_think_episodes(count: int, settings: Settings, thread: EpisodeArrays) -
     cells = _largest(settings)
     trip, memory = make_trip(cells, rows=(count,)), make_think_memory(cells, settings.history, (count,))
     return ThinkEpisodes(
-        problem=np.zeros(count, np.int64),
-        random=np.zeros(count, np.uint64),
-        over=np.zeros(count, np.bool_),
+        common=make_common(count),
         arrays=_without(EpisodeArrays(trip, memory), thread),
     )
 
@@ -140,13 +137,6 @@ def _without(arrays: Any, others: Any) -> Any:
     if isinstance(others, tuple):
         return type(others)(*map(_without, arrays, others))
     return arrays if others is None else None
-
-
-def bytes_of(arrays: Any) -> int:
-    """Return the memory of all arrays in nested tuples."""
-    if isinstance(arrays, tuple):
-        return sum(map(bytes_of, arrays))
-    return 0 if arrays is None else int(arrays.nbytes)
 
 
 def bytes_of_episodes(episodes: ThinkEpisodes, own: OwnMaps | None, thread: EpisodeArrays) -> int:
@@ -186,59 +176,38 @@ def truth_of(batch, own, p, i):
 
 
 @kernel
-def start(batch, own, i, out):
+def start(batch, own, i, out, info):
     """Begin a new episode ``i`` with a random problem of the pool and write its first observation."""
     problems, arrays = batch.problems, arrays_of(batch, i)
-    p = choose(problems, batch.episodes, np.int64(i))
+    p = choose(problems, batch.episodes.common, i)
     trip, s = arrays.trip, problems.start[p]
     restart_trip(trip, batch.meter, s)
     if own is not None:
         set_up_map(batch.maps, problems, own, p, i)
         observe(truth_of(batch, own, p, i), terrain_of(batch, own, p, i), trip, s, s)
     begin_thinking(terrain_of(batch, own, p, i), trip, arrays.memory, problems.goal[p], out[i])
+    info.possible[i] = possible(trip, arrays.memory)
 
 
 @kernel(inline=True)
-def advance(batch, own, i, action, out):
-    """Make one step of episode ``i``; see ``step_thinking``."""
-    problems, arrays, p = batch.problems, arrays_of(batch, i), batch.episodes.problem[i]
-    truth, terrain, t = truth_of(batch, own, p, i), terrain_of(batch, own, p, i), problems.goal[p]
-    return step_thinking(truth, terrain, arrays.trip, arrays.memory, batch.terms, t, action, problems.unit[p], out[i])
+def show(batch, own, i, out, info):
+    """Write the observation of episode ``i`` once more."""
+    arrays, p = arrays_of(batch, i), batch.episodes.common.problem[i]
+    write_observation(terrain_of(batch, own, p, i), arrays.trip, arrays.memory, batch.problems.goal[p], out[i])
+    info.possible[i] = possible(arrays.trip, arrays.memory)
 
 
-@kernel
-def start_all(handle, chosen, out, bits):
-    """Begin new episodes where ``chosen``, bool[n], is true; write what all of them return.
-
-    ``out``, float32[n, size], gets the observations, ``bits``, int64[n], the possible actions, a bit for each.
-    """
-    batch, own = handle.batch, handle.own
-    for k in range(chosen.size):
-        i = np.uint64(k)
-        arrays = arrays_of(batch, i)
-        if chosen[i]:
-            start(batch, own, i, out)
-        else:
-            p = batch.episodes.problem[i]
-            terrain, t = terrain_of(batch, own, p, i), batch.problems.goal[p]
-            write_observation(terrain, arrays.trip, arrays.memory, t, out[i])
-        bits[i] = possible(arrays.trip, arrays.memory)
+@kernel(inline=True)
+def advance(batch, own, actions, i, end, out, info):
+    """Make one step of episode ``i``; return its reward and the bits of ``step_thinking``."""
+    problems, arrays, p = batch.problems, arrays_of(batch, i), batch.episodes.common.problem[i]
+    truth, terrain, trip, t = truth_of(batch, own, p, i), terrain_of(batch, own, p, i), arrays.trip, problems.goal[p]
+    reward, flags, info.expansions[i], info.scans[i] = step_thinking(
+        truth, terrain, trip, arrays.memory, batch.terms, t, actions[i], problems.unit[p], out[i]
+    )
+    info.flags[i], info.possible[i] = flags, possible(trip, arrays.memory)
+    return reward, flags
 
 
-@kernel
-def step_range(handle, actions, results, info, begin, end):
-    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
-    batch, own = handle.batch, handle.own
-    over, mode, out = batch.episodes.over, batch.mode, results.observation
-    for k in range(begin, end):
-        i = np.uint64(k)
-        reward, flags, expansions, scans = 0.0, np.int64(0), np.int64(0), np.int64(0)
-        if mode == NEXT_STEP and over[i]:
-            start(batch, own, i, out)
-        else:
-            reward, flags, expansions, scans = advance(batch, own, i, actions[i], out)
-        info.flags[i], info.expansions[i], info.scans[i] = flags, expansions, scans
-        if close_step(results, over, mode, i, reward, flags):
-            start(batch, own, i, out)
-        arrays = arrays_of(batch, i)
-        info.possible[i] = possible(arrays.trip, arrays.memory)
+start_all = bind(loop.start_all, start=start, show=show)
+step_range = bind(loop.step_range, start=start, advance=advance)

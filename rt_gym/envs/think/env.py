@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rt_gym.cost import to_floats
 from rt_gym.envs.batch import OwnMaps, Results, concatenate_maps, known_truth, make_own_maps, tabulate_problems
+from rt_gym.envs.loop import make_step_info
 from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import LOST, OVERRAN
@@ -159,7 +160,7 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
             terms=settings.terms(),
             mode=self._mode,
         )
-        self._handles = [handle(batch=batch._replace(thread=thread), own=self._own) for thread in self._threads]
+        self._handles = [handle(batch=batch._replace(thread=thread), extra=self._own) for thread in self._threads]
 
     def _own_maps(self, count: int) -> OwnMaps | None:
         settings = self.settings
@@ -175,12 +176,12 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
             )
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
-        bits = np.empty(self.num_envs, np.int64)
-        start_all(self._handles[0], chosen, results.observation, bits)
-        return {"action_mask": MASKS.take(bits, axis=0)}
+        info = make_step_info(ThinkStepInfo, self.num_envs)
+        start_all(self._handles[0], chosen, results.observation, info)
+        return {"action_mask": MASKS.take(info.possible, axis=0)}
 
     def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
-        info = ThinkStepInfo(*np.empty((len(ThinkStepInfo._fields), self.num_envs), np.int64))
+        info = make_step_info(ThinkStepInfo, self.num_envs)
         self._run(step_range, actions, results, info)
         return {
             "action_mask": MASKS.take(info.possible, axis=0),

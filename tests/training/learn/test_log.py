@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import agents
+from agents.oracle_lrta import OracleLRTA
 from agents.policies.record_depths import make_record
 from rt_gym import InputError, splits
 from rt_gym.features.decision import SITUATION
@@ -59,12 +60,23 @@ class TestSamples:
 
     def test_the_oracle_walks_as_the_agent_of_that_name(self, courses: list[Course]) -> None:
         course = courses[0]
-        agent = agents.make("oracle-lrta", d_max=6)
-        agent.record = make_record(150, 6)
+        agent = OracleLRTA(d_max=6)
+        agent.record_states(make_record(150, 6), history=20)
         run = agents.run(agent, course.problem(course.tasks[0]))
         plain = agents.run("oracle-lrta", course.problem(course.tasks[0]), d_max=6)
         assert run.path.tolist() == plain.path.tolist()
         assert run.expansions == plain.expansions
+
+    def test_an_agent_that_is_used_again_records_as_a_new_one(self, courses: list[Course]) -> None:
+        problem, used = courses[0].problem(courses[0].tasks[0]), OracleLRTA(d_max=4)
+        for d_max, history in ((6, 20), (3, 5), (3, 20)):
+            again, fresh = make_record(50, d_max), make_record(50, d_max)
+            for agent, record in ((used, again), (OracleLRTA(d_max), fresh)):
+                agent.record_states(record, history)
+                agents.run(agent, problem)
+            assert again.taken == fresh.taken > 0
+            np.testing.assert_array_equal(again.situation, fresh.situation)
+            np.testing.assert_array_equal(again.action, fresh.action)
 
     def test_a_smaller_largest_depth_has_the_labels_of_a_log_of_its_own(self, courses: list[Course]) -> None:
         # In the first state of every problem nothing has been learned, so both logs stand in the same state.

@@ -1,45 +1,73 @@
-"""Where a run is watched: in the terminal, or in a window."""
+"""Where a run is watched: in the terminal or in a window, steered by single keys."""
 
-import re
+import os
 import sys
 import textwrap
 import time
 from contextlib import ExitStack
-from functools import cache
+from dataclasses import dataclass
 from math import inf
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 
 from rt_gym.render import Scene, Window, frame, text
-from training.cli.player.keys import END, Keys
 from training.cli.player.playback import close_up
+from training.cli.terminal import in_known_colours
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import select
+    import termios
+    import tty
+
+END = "\x04"  # what Ctrl-D types, and what a terminal that is gone is taken for
+_GLANCE = 0.02  # seconds between two looks at a keyboard that cannot be waited for
 _NEXT, _STOP = ("\r", "\n"), ("q", "Q", END)
 _TICK = 0.03  # seconds between two looks at the window or at the size of the terminal
 _LEAST = 3  # lines of a terminal that the picture keeps
 _BELOW = 8  # lines left for the summary below the last picture
 _LAST = 2.0  # seconds for which the last picture stays in a window when there is no keyboard
 
-_EXACT = re.compile(r"([34]8);2;(\d+);(\d+);(\d+)")
-_CUBE = (0, 95, 135, 175, 215, 255)  # the levels of colours 16 to 231, six to the power of three
-_GREYS = range(8, 248, 10)  # those of colours 232 to 255
 
+class Keys:
+    """Reads keys while it is open.
 
-def with_256_colours(drawn: str) -> str:
-    """Return a text with each of its 24-bit colours replaced by the nearest that every terminal has."""
-    return _EXACT.sub(lambda match: f"{match[1]};5;{_nearest(*map(int, match.groups()[1:]))}", drawn)
+    Attributes:
+        listening: whether standard input is a terminal; otherwise there are no keys.
+    """
 
+    def __init__(self) -> None:
+        self.listening = sys.stdin.isatty()
+        self._before: Any = None
 
-@cache
-def _nearest(*colour: int) -> int:
-    levels = [min(range(6), key=lambda level: abs(_CUBE[level] - part)) for part in colour]
-    cube = 16 + 36 * levels[0] + 6 * levels[1] + levels[2]
-    grey = min(range(24), key=lambda number: abs(_GREYS[number] - sum(colour) / 3))
-    off_cube = sum((_CUBE[level] - part) ** 2 for level, part in zip(levels, colour, strict=True))
-    off_grey = sum((_GREYS[grey] - part) ** 2 for part in colour)
-    return cube if off_cube <= off_grey else 232 + grey
+    def __enter__(self) -> "Keys":
+        if self.listening and sys.platform != "win32":
+            self._before = termios.tcgetattr(sys.stdin)
+            tty.setcbreak(sys.stdin)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None and sys.platform != "win32":
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
+
+    def read(self, seconds: float) -> str:
+        """Return the next key, or an empty text if none is pressed in this time."""
+        if not self.listening:
+            time.sleep(seconds)
+            return ""
+        if sys.platform == "win32":
+            end = time.monotonic() + seconds
+            while not msvcrt.kbhit() and time.monotonic() < end:
+                time.sleep(_GLANCE)
+            return msvcrt.getwch() if msvcrt.kbhit() else ""
+        if not select.select([sys.stdin], [], [], seconds)[0]:
+            return ""
+        return os.read(sys.stdin.fileno(), 1).decode("latin-1") or END
 
 
 class Screen:
@@ -136,10 +164,8 @@ class TerminalScreen(Screen):
     def _draw(self, scene: Scene, rows: int) -> str:
         """Return a scene as text that fits into ``rows`` lines of this terminal, in the colours that it knows."""
         scene = scene if self._zoom is None else close_up(scene, self._zoom)
-        colours = self._console.color_system
-        plain = self._console.no_color or colours in (None, "windows")
-        drawn = text(scene, self._console.width, max(1, rows), colour=not plain)
-        return drawn if plain or colours == "truecolor" else with_256_colours(drawn)
+        size = self._console.width, max(1, rows)
+        return in_known_colours(self._console, lambda colour: text(scene, *size, colour=colour))
 
     def _attend(self) -> bool:
         if self._content and self._console.size != self._size:
@@ -179,3 +205,36 @@ class WindowScreen(Screen):
 
     def _attend(self) -> bool:
         return self._window.pump()
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a run is shown.
+
+    Attributes:
+        window: whether in a window rather than in the terminal.
+        step: whether every decision is explained, with a pause if there is a keyboard.
+        fps: pictures per second, otherwise.
+        every: one of how many moves is shown.
+        zoom: how many cells around the agent are shown; the whole map when None.
+        silent: whether nothing is drawn in the terminal, because a document is printed there.
+    """
+
+    window: bool
+    step: bool
+    fps: float
+    every: int
+    zoom: int | None
+    silent: bool
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is a pause at every move, which a key ends."""
+        return self.step and sys.stdin.isatty()
+
+    def screen(self, size: tuple[int, int]) -> Screen | None:
+        """Return where the run is watched, None if standard output is a pipe; ``size`` is that of a frame."""
+        if self.window:
+            return WindowScreen(self.zoom, size)
+        unseen = self.silent or not sys.stdout.isatty() or (self.step and not sys.stdin.isatty())
+        return None if unseen else TerminalScreen(self.zoom)

@@ -1,0 +1,81 @@
+"""What holds for the work of every agent: no move takes more than its budget, and what it takes is counted."""
+
+import pytest
+
+import agents
+from reference.contract import Settings, path_of, random_problems
+from reference.small_maps import CUP, drawn
+from rt_gym import STAY, Budget, BudgetExceeded, Problem, World
+
+
+class TestBudget:
+    @pytest.mark.parametrize("limit", [1, 6, 30])
+    @pytest.mark.parametrize("vision", [None, 1])
+    def test_no_move_takes_more_expansions_than_the_limit(
+        self, agent_id: str, settings: Settings, limit: int, vision: int | None
+    ) -> None:
+        for problem in random_problems(11, 8, vision, changing=vision is None):
+            for mode in ("truncate", "idle"):
+                budget = Budget(limit, on_overrun=mode)
+                run = agents.run(agent_id, problem, budget=budget, max_moves=200, **settings)
+                assert run.max_expansions <= limit
+
+    @pytest.mark.parametrize("limit", [1, 12, 40])
+    def test_scans_past_the_limit_are_an_overrun(self, agent_id: str, settings: Settings, limit: int) -> None:
+        for problem in random_problems(12, 10):
+            run = agents.run(agent_id, problem, budget=Budget(limit, "scans"), max_moves=200, **settings)
+            assert run.overrun or run.max_scans <= limit
+            assert run.overrun == (run.outcome == "overrun")
+
+    def test_the_bound_of_an_agent_is_enough_for_every_move(self, agent_id: str, settings: Settings) -> None:
+        bound = agents.make(agent_id, **settings).bound
+        if bound is None:
+            pytest.skip("has no bound per move")
+        for problem in [*random_problems(13, 8), Problem(drawn(*["." * 12] * 12), (6, 6), (0, 11))]:
+            free, limited = (agents.run(agent_id, problem, budget=limit, **settings) for limit in (None, bound))
+            assert free.max_expansions <= bound
+            assert path_of(limited) == path_of(free)
+            assert not limited.overrun
+
+    @pytest.mark.parametrize("count", ["expansions", "scans"])
+    @pytest.mark.parametrize("limit", [1, 4, 20])
+    def test_truncate_raise_and_idle_see_the_same_overrun(
+        self, agent_id: str, settings: Settings, limit: int, count: str
+    ) -> None:
+        for problem in random_problems(14, 8):
+            budgets = [Budget(limit, count, mode) for mode in ("truncate", "idle", "raise")]
+            truncated, idle = (agents.run(agent_id, problem, budget=b, max_moves=60, **settings) for b in budgets[:2])
+            assert truncated.overrun == (truncated.outcome == "overrun")
+            assert idle.outcome != "overrun"
+            assert idle.moves >= truncated.moves
+            if truncated.overrun:
+                assert idle.overrun
+                assert path_of(idle)[truncated.moves] == path_of(truncated)[-1]
+                assert idle.stays > 0
+                with pytest.raises(BudgetExceeded, match=f"move {truncated.moves + 1} .* {limit} {count}"):
+                    agents.run(agent_id, problem, budget=budgets[2], max_moves=60, **settings)
+            else:
+                run = agents.run(agent_id, problem, budget=budgets[2], max_moves=60, **settings)
+                assert path_of(run) == path_of(idle) == path_of(truncated)
+
+    def test_a_meter_that_is_used_up_is_no_proof_that_there_is_no_path(self, agent_id: str, settings: Settings) -> None:
+        world, agent = World(Problem(drawn(*CUP), (2, 2), (6, 2)), 3), agents.make(agent_id, **settings)
+        agent.reset(world.view)
+        world.view.meter.charge(3)
+        assert (agent.act() == STAY) == (not agents.load(agent_id).restless)
+        assert not world.view.meter.stuck
+        assert world.view.meter.expansions == 3
+
+    def test_a_budget_alone_chooses_a_setting_that_keeps_it(self, agent_id: str) -> None:
+        for limit in (1, 9, 50, 1000):
+            for problem in random_problems(15, 5):
+                run = agents.run(agent_id, problem, budget=limit, max_moves=20_000)
+                assert run.solved
+                assert not run.overrun
+                assert run.max_expansions <= limit
+
+    def test_expansions_never_outnumber_scans(self, agent_id: str, settings: Settings) -> None:
+        for problem in random_problems(16, 8, vision=2, changing=True):
+            run = agents.run(agent_id, problem, max_moves=200, **settings)
+            assert run.scans >= run.expansions + run.learning_ops
+            assert run.max_scans >= run.max_expansions >= run.first_move_expansions

@@ -1,0 +1,81 @@
+"""What the contract of all agents is checked on and with: random problems, and what a run must be."""
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import agents
+from reference import plain_grid
+from reference.plain_oracle import distances, random_problem
+from rt_gym import Change, Grid, Problem, World
+from rt_gym.cost import encode
+
+Settings = dict[str, Any]
+
+
+@cache
+def random_problems(
+    seed: int, count: int, vision: int | None = None, changing: bool = False, max_side: int = 9
+) -> list[Problem]:
+    """Return solvable problems under random rules, most with a detour; changes may make them unsolvable on the way."""
+    rng, problems = np.random.default_rng(seed), []
+    for _ in range(count):
+        grid, start, goal = max((random_problem(rng, max_side) for _ in range(4)), key=detour)
+        problems.append(Problem(grid, start, goal, vision, schedule(rng, grid, goal) if changing else None))
+    return problems
+
+
+def detour(problem: tuple[Grid, tuple[int, int], tuple[int, int]]) -> tuple[int, int]:
+    """Return by how much the heuristic is wrong at the start, then how far the goal is: harder problems have more."""
+    grid, start, goal = problem
+    distance = distances(grid, goal)[start]
+    return distance - plain_grid.h0(grid, start, goal), distance
+
+
+def schedule(rng: np.random.Generator, grid: Grid, goal: tuple[int, int]) -> list[Change]:
+    """Return random changes in the first moves, of any cell but the goal."""
+    cells = [cell for cell in plain_grid.cells(grid) if cell != goal]
+    picks = rng.integers(len(cells), size=6)
+    return [Change(int(rng.integers(0, 12)), cells[pick], bool(rng.random() < 0.4)) for pick in picks]
+
+
+def path_of(run: agents.Run) -> list[tuple[int, int]]:
+    return [(int(x), int(y)) for x, y in run.path]
+
+
+def assert_legal(problem: Problem, path: list[tuple[int, int]]) -> None:
+    """Walk the path again in the plain world, which refuses a step that the true map does not allow at that time."""
+    world = plain_grid.World(problem.grid, problem.start, None, problem.changes or ())
+    assert path[0] == problem.start
+    for a, b in pairwise(path):
+        dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
+        assert max(dx, dy) <= 1
+        assert dx + dy <= 1 or problem.grid.connectivity == 8
+        world.move(b)
+
+
+def exact_cost(run: agents.Run) -> int:
+    """Return the cost of a run in exact arithmetic."""
+    if run.problem.grid.cost == "unit":
+        return encode(run.straights + run.diagonals)
+    return encode(run.straights, run.diagonals)
+
+
+def learner(agent_id: str, problem: Problem, settings: Settings) -> tuple[Any, World]:
+    """Return an agent with learned values, reset to a world; skip the test for one without."""
+    agent, world = agents.make(agent_id, **settings), World(problem)
+    agent.reset(world.view, seed=0)
+    if agent.learned is None:
+        pytest.skip("learns no values")
+    return agent, world
+
+
+def same(a: NDArray[np.int64] | None, b: NDArray[np.int64] | None) -> bool:
+    """Whether two tables of values are equal, or both missing."""
+    if a is None or b is None:
+        return a is b
+    return bool((a == b).all())

@@ -1,0 +1,159 @@
+"""Distance fields and A* against SciPy and the plain references."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profiles import examples
+from reference import plain_astar, plain_grid
+from reference.flat_arrays import Position, logging_trip, positions, walked
+from reference.plain_oracle import Problem as PlainProblem
+from reference.plain_oracle import distances, grids, problems, random_problem, scipy_distances
+from reference.small_maps import drawn
+from rt_gym import Grid, InputError, distance_field
+from rt_gym.cost import INF
+from rt_gym.meter import UNLIMITED
+from rt_gym.search.astar import (
+    EXHAUSTED,
+    FOUND,
+    INTERRUPTED,
+    Buckets,
+    begin_astar,
+    make_buckets,
+    resume_astar,
+    shortest_cost,
+)
+from rt_gym.search.distance import exact_distances
+from rt_gym.search.space import trace
+
+
+class TestDistances:
+    @given(grids(), st.data())
+    @examples(80)
+    def test_the_field_is_that_of_scipy_and_of_the_exact_oracle(self, grid: Grid, data: st.DataObject) -> None:
+        goal = data.draw(st.sampled_from(sorted(plain_grid.Map.of(grid).free)))
+        np.testing.assert_allclose(distance_field(grid, goal), scipy_distances(grid, goal), rtol=1e-9)
+        oracle, found = distances(grid, goal), exact_distances(grid, goal)
+        for cell in plain_grid.cells(grid):
+            assert found[grid.cell(cell)] == oracle.get(cell, INF)
+
+    @pytest.mark.plain
+    def test_a_field_by_hand(self) -> None:
+        field = distance_field(drawn("..#", ".#.", "..."), (0, 0))
+        assert field.tolist() == [[0, 1, np.inf], [1, np.inf, 5], [2, 3, 4]]
+
+    @pytest.mark.parametrize("goal", [(1, 0), (3, 0), (0, -1)])
+    def test_a_goal_that_is_no_free_cell_is_refused(self, goal: Position) -> None:
+        with pytest.raises(InputError, match="no free cell"):
+            distance_field(drawn(".#."), goal)
+
+
+class AStarSearch:
+    """One A* search, step by step."""
+
+    def __init__(self, grid: Grid, start: Position, goal: Position, weight: Fraction = Fraction(1)) -> None:
+        self.grid, self.start, self.goal = grid, grid.cell(start), grid.cell(goal)
+        self.buckets: Buckets = make_buckets(grid.terrain, weight)
+        self.trip = logging_trip(grid)
+        begin_astar(grid.terrain, self.buckets, self.start, self.goal)
+
+    def resume(self, limit: int = UNLIMITED) -> int:
+        return int(resume_astar(self.grid.terrain, self.trip, self.buckets, self.goal, limit))
+
+    @property
+    def expanded(self) -> list[Position]:
+        return positions(self.grid, self.trip.log[: self.trip.meter[0].logged])
+
+    @property
+    def path(self) -> list[Position]:
+        plan = np.empty(self.grid.terrain.mask.size, np.uint8)
+        length = trace(self.buckets.space, np.int64(self.buckets.lowest.item[0]), plan)
+        return walked(self.grid.position(self.start), plan[:length])
+
+
+WEIGHTS = st.sampled_from([Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(5), Fraction(1000)])
+
+
+class TestAStar:
+    @given(problems())
+    @examples(80)
+    def test_cost_and_order_are_those_of_the_reference(self, problem: PlainProblem) -> None:
+        grid, start, goal = problem
+        search = AStarSearch(grid, start, goal)
+        assert search.resume() == FOUND
+        plain = plain_astar.plan(plain_grid.Map.of(grid), start, goal)
+        assert search.expanded == plain.expanded
+        assert search.path == plain.steps
+        assert search.trip.meter[0].expansions == search.trip.meter[0].scans == len(plain.expanded)
+
+    @given(problems(max_side=16), WEIGHTS)
+    @examples(80)
+    def test_weighted_order_is_that_of_the_reference(self, problem: PlainProblem, weight: Fraction) -> None:
+        grid, start, goal = problem
+        search = AStarSearch(grid, start, goal, weight)
+        assert search.resume() == FOUND
+        plain = plain_astar.plan(plain_grid.Map.of(grid), start, goal, float(weight))
+        assert search.expanded == plain.expanded
+        assert search.path == plain.steps
+        cost = plain_grid.path_cost(grid, [start, *search.path])
+        assert cost <= weight * distances(grid, goal)[start]
+
+    @given(problems())
+    @examples(80)
+    def test_no_state_is_expanded_twice_or_beyond_the_solution_cost(self, problem: PlainProblem) -> None:
+        grid, start, goal = problem
+        search = AStarSearch(grid, start, goal)
+        search.resume()
+        solution, near_start = distances(grid, goal)[start], distances(grid, start)
+        assert len(set(search.expanded)) == len(search.expanded)
+        assert goal not in search.expanded
+        assert all(near_start[cell] + plain_grid.h0(grid, cell, goal) <= solution for cell in search.expanded)
+        assert plain_grid.path_cost(grid, [start, *search.path]) == solution == shortest_cost(grid, start, goal)
+
+    @given(problems(max_side=14), WEIGHTS, st.lists(st.integers(0, 9), min_size=1, max_size=12))
+    @examples(60)
+    def test_interruptions_change_nothing(self, problem: PlainProblem, weight: Fraction, portions: list[int]) -> None:
+        grid, start, goal = problem
+        whole, pieces, metered = (AStarSearch(grid, start, goal, weight) for _ in range(3))
+        whole.resume()
+        for portion in portions:
+            done = len(pieces.expanded)
+            if pieces.resume(portion) == FOUND:
+                break
+            assert len(pieces.expanded) == done + portion
+        for portion in portions:
+            metered.trip.meter[0].limit = metered.trip.meter[0].expansions + portion
+            if metered.resume() == FOUND:
+                break
+            assert metered.trip.meter[0].expansions == metered.trip.meter[0].limit
+        metered.trip.meter[0].limit = UNLIMITED
+        for search in (pieces, metered):
+            assert search.resume() == search.resume() == FOUND
+            assert (search.expanded, search.path) == (whole.expanded, whole.path)
+
+    def test_an_interrupted_search_says_so(self) -> None:
+        search = AStarSearch(drawn("....."), (0, 0), (4, 0))
+        assert [search.resume(limit) for limit in (0, 1, 2, 0, 1, 0)] == [INTERRUPTED] * 4 + [FOUND] * 2
+        assert search.expanded == [(0, 0), (1, 0), (2, 0), (3, 0)]
+
+    def test_without_a_way_everything_in_reach_is_expanded(self) -> None:
+        search = AStarSearch(drawn("..#.", "..#."), (0, 0), (3, 0))
+        assert search.resume() == search.resume() == EXHAUSTED
+        assert sorted(search.expanded) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+        assert shortest_cost(search.grid, (0, 0), (3, 0)) == INF
+
+    @pytest.mark.plain
+    def test_a_search_can_be_begun_again_in_the_same_memory(self) -> None:
+        rng = np.random.default_rng(6)
+        grid, start, goal = random_problem(rng, 14, density=0.3)
+        used = AStarSearch(grid, start, goal)
+        used.resume(5)
+        begin_astar(grid.terrain, used.buckets, used.goal, used.start)
+        used.trip.meter[0].logged = 0
+        assert resume_astar(grid.terrain, used.trip, used.buckets, used.start, UNLIMITED) == FOUND
+        fresh = AStarSearch(grid, goal, start)
+        fresh.resume()
+        assert used.expanded == fresh.expanded

@@ -1,0 +1,101 @@
+"""All experiments of the table: what is fixed in their modules, and what was found with it."""
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from training import experiments
+from training.experiments import ids, load
+from training.experiments.frame import SIZES, Claim
+from training.experiments.ls import DS, KS
+from training.experiments.ls.curves import margin
+from training.experiments.quantities import Quantity
+from training.report.results_page import claims_table
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+HOME = Path(experiments.__file__).parent
+PAPERS = sorted(path.parent.name for path in HOME.glob("*/__init__.py"))
+# those that hold an experiment, without the packages, which hold constants
+HOLDERS = {module for module in (place.partition(":")[0] for place in experiments._TABLE.values()) if "." in module}
+
+
+@pytest.mark.parametrize("experiment_id", ids())
+def test_the_settings_of_an_experiment_are_complete(experiment_id: str) -> None:
+    experiment = load(experiment_id)
+    assert experiment.id == experiment_id
+    for part in experiment.parts:
+        assert tuple(part.problems) == SIZES
+        counts = list(part.problems.values())
+        assert counts == sorted(counts)
+        contenders = [contender.entry for contender in part.contenders()]
+        assert len(contenders) == len(set(contenders)) > 0
+
+
+@pytest.mark.parametrize("experiment_id", ids())
+def test_claims_are_values_with_a_bar_and_a_quantity_and_one_is_a_headline(experiment_id: str) -> None:
+    claims = load(experiment_id).claims
+    assert isinstance(claims, tuple)
+    assert all(isinstance(claim, Claim) and isinstance(claim.quantity, Quantity) for claim in claims)
+    assert all(claim.text and claim.paper and claim.low <= claim.high for claim in claims)
+    assert all(np.isfinite([claim.low, claim.high]).any() for claim in claims)
+    assert len({claim.text for claim in claims}) == len(claims)
+    assert any(claim.headline for claim in claims)
+
+
+@pytest.mark.parametrize("experiment_id", ids())
+def test_the_weaker_bar_contains_a_part_of_the_other_and_more(experiment_id: str) -> None:
+    for claim in load(experiment_id).claims:
+        if claim.direction is not None:
+            low, high = claim.direction
+            assert low <= high
+            assert max(low, claim.low) <= min(high, claim.high)
+            assert low < claim.low or high > claim.high
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield what a module imports of the experiments, as the table names modules."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(experiments.__name__):
+            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+            yield from (name.removeprefix(f"{experiments.__name__}.") for name in names)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_experiment_is_imported_by_another_and_of_other_papers_only_the_constants(paper: str) -> None:
+    for path in (HOME / paper).glob("*.py"):
+        for name in imported(path):
+            assert name not in HOLDERS, f"{paper}/{path.name}"
+            other, _, module = name.partition(".")
+            inside = (HOME / other / f"{module.partition('.')[0]}.py").exists()
+            assert other == paper or other not in PAPERS or not inside, f"{paper}/{path.name}"
+
+
+@pytest.mark.parametrize("experiment_id", ids())
+def test_a_stored_document_is_of_the_experiment_as_it_stands(experiment_id: str) -> None:
+    experiment = load(experiment_id)
+    document = json.loads((DOCS / "results" / f"{experiment_id}.json").read_bytes())
+    assert document["public_maps"]
+    assert document["seed"] == experiment.seed
+    for found, part in zip(document["parts"], experiment.parts, strict=True):
+        assert found["name"] == part.name
+        assert [place["map"] for place in found["maps"]] == [ground.name for ground in part.grounds]
+        assert found["problems_per_map"] == part.problems[document["size"]]
+    assert document["notes"] == list(experiment.notes)
+    assert document["changes"] == list(experiment.changes)
+    for found, claim in zip(document["claims"], experiment.claims, strict=True):
+        bar = [end if np.isfinite(end) else None for end in (claim.low, claim.high)]
+        assert (found["paper"], [found["low"], found["high"]]) == (claim.paper, bar)
+    verdicts = [row[-1] for row in claims_table(document).rows]
+    assert verdicts == [claim["verdict"] for claim in document["claims"]]
+
+
+def test_the_margin_is_below_one_where_another_setting_is_both_cheaper_and_quicker() -> None:
+    cost, time = np.ones((1, len(KS) + 2, len(DS))), np.full((1, len(KS) + 2, len(DS)), 2.0)
+    time[0, 1, 0] = 1.0  # the quickest, with k = 40 and d = 2
+    assert margin(cost, time).tolist() == [2.0]
+    cost[0, -1, 3], time[0, -1, 3] = 0.5, 0.8
+    assert margin(cost, time).tolist() == [0.8]
