@@ -25,6 +25,9 @@ Out = Annotated[Path, OUTPUT.option("FOLDER", "For tables and finished jobs.")]
 Docs = Annotated[
     Path | None, OUTPUT.option("FOLDER", "Also write the results to FOLDER/results.md and FOLDER/results/.")
 ]
+Pages = Annotated[
+    Path | None, OUTPUT.option("FOLDER", "Run nothing: write all pages and figures anew from FOLDER/results/*.json.")
+]
 
 
 def reproduce(
@@ -36,6 +39,7 @@ def reproduce(
     scheduler: Scheduler = None,
     out: Out = Path("rt-gym-reproduce"),
     write_docs: Docs = None,
+    pages: Pages = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
@@ -45,8 +49,11 @@ def reproduce(
     """
     from training.experiments import load
     from training.experiments.frame import check_size
-    from training.report.results_page import write_page
+    from training.report.results_page import write_pages
 
+    if pages:
+        typer.echo("\n".join(map(str, write_pages(pages))))
+        return
     chosen = [load(name) for name in (ids() if experiment.lower() == "all" else [experiment])]
     _check_maps(maps)
     check_size(size)
@@ -55,7 +62,7 @@ def reproduce(
     workers = make_workers(jobs, backend, scheduler)
     with interruptible("finished jobs are kept", out):
         documents = _conduct(chosen, size, maps, out, workers, tell=not as_json)
-    written = write_page(write_docs, documents) if write_docs else []
+    written = write_pages(write_docs, documents) if write_docs else []
     if as_json:
         print_json(documents)
     elif written:

@@ -1,35 +1,73 @@
-"""The page of results, written from the documents that experiments leave behind."""
+"""The pages of results, written from the documents that experiments leave behind: an index, and a page for each."""
 
 import json
+from collections.abc import Iterable, Sequence
 from math import inf, nan
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from rt_gym import InputError
-from rt_gym.files import atomic_write, read_bytes, shown
+from rt_gym.files import atomic_write, make_folder, read_bytes, shown
 from training.experiments import ids
 from training.experiments.evidence import with_interval
-from training.experiments.frame import bar_text
+from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, bar_text, verdict
 from training.judge import Estimate
 from training.judge.tables import Table
+from training.report.discussion import DISCUSSIONS, PAPERS
+from training.report.drawing import draw, save
+from training.report.figures import FIGURES
 
 CLAIM_WORDS = 3  # columns of the claims that hold words
-_PAGE, _FOLDER = "results.md", "results"
+SYMBOLS = {HOLDS: "✔", DIRECTION: "≈", FAILS: "✘", UNDECIDED: "?"}
+_PAGE, _FOLDER, _NOTEBOOK = "results.md", "results", "notes-learning.md"
+_WIDTH = 120
 _HEAD = """\
 # Results
 
-What the papers claim, and what comes out here. This page is written by the commands on it, from the documents in
-[results](results). Every number of a section comes from the command at its head, with the maps, seeds and problems that
-the experiment's module fixes. `DIR` is a folder of the public MovingAI maps with a folder for each set (`bg`, `dao`,
-`wc3maps512`).
+{totals}
 
-A claim *holds* if the whole 95 % interval (bootstrap over problems) lies within the bar, *does not hold* if all of it
-lies outside, and is *undecided* if the interval contains the bar. Bars were set before the first full run. A claim that
-does not hold is left standing: no setting is tuned until it does.
-
-subopt.: cost over optimal cost. exp.: expansions per move; mean: per problem, then over problems; pooled: all
-expansions over all moves. worst move: the most expansions for one move.
+- **✔ holds**: for all headline claims the whole 95 % interval (bootstrap over problems) lies within the bar.
+- **≈ direction only**: it lies at least on the right side. **✘ does not hold**: of one, all of it lies outside.
+- **? undecided**: anything else. Bars were set before the first full run; what was changed later is on each page.
+- *claims*: how many of all claims, not of the headlines alone, hold / do not hold / are undecided.
+- These pages are written from the documents in [results](results): `rt-gym reproduce all --pages docs`.
 """
+_READ_AS = """\
+subopt.: cost over optimal cost. exp.: expansions per move; mean: per problem, then over problems; pooled: all
+expansions over all moves. worst move: the most expansions for one move."""
+_DIR = "`DIR` is a folder of the public MovingAI maps with a folder for each set, such as `bg`, `dao` and `wc3maps512`."
+_UNBROKEN: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+
+
+def standing(found: dict[str, Any]) -> str:
+    """Return whether a claim holds, or at least its direction; a claim without a weaker bar has no direction."""
+    if found["verdict"] == HOLDS or found.get("direction") is None:
+        return str(found["verdict"])
+    weaker = verdict(_estimate(found), *_ends(found["direction"]))
+    return DIRECTION if weaker == HOLDS else weaker
+
+
+def headlines(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the claims for which a figure or table is known; all of them if none is marked."""
+    return [found for found in document["claims"] if found.get("headline")] or document["claims"]
+
+
+def overall(document: dict[str, Any]) -> str:
+    """Return the verdict on an experiment, from its headline claims.
+
+    It holds if all of them hold, and does not if the whole interval of one lies outside its bar, or outside the bar of
+    its direction where it has one. It holds in direction only if every claim holds or its interval lies within the bar
+    of its direction. Otherwise it is undecided.
+    """
+    words = {standing(found) for found in headlines(document)}
+    return next((word for word in (FAILS, UNDECIDED, DIRECTION) if word in words), HOLDS)
+
+
+def counts(documents: Iterable[dict[str, Any]]) -> str:
+    """Return how many claims hold, do not hold, and are undecided."""
+    words = [found["verdict"] for document in documents for found in document["claims"]]
+    return " / ".join(str(words.count(word)) for word in (HOLDS, FAILS, UNDECIDED))
 
 
 def claims_table(document: dict[str, Any]) -> Table:
@@ -39,9 +77,28 @@ def claims_table(document: dict[str, Any]) -> Table:
 
 
 def _claim_row(found: dict[str, Any]) -> list[str]:
-    ours = found["ours"] and Estimate(*(nan if value is None else value for value in found["ours"]))
-    low, high = (end if found[name] is None else found[name] for name, end in (("low", -inf), ("high", inf)))
-    return [found["claim"], found["paper"], bar_text(low, high), *with_interval(ours), found["verdict"]]
+    bar = bar_text(*_ends((found["low"], found["high"])))
+    return [found["claim"], found["paper"], bar, *with_interval(_estimate(found)), found["verdict"]]
+
+
+def _estimate(found: dict[str, Any]) -> Estimate | None:
+    return found["ours"] and Estimate(*(nan if value is None else value for value in found["ours"]))
+
+
+def _ends(bar: Sequence[float | None]) -> tuple[float, float]:
+    low, high = bar
+    return -inf if low is None else low, inf if high is None else high
+
+
+def _headline_table(document: dict[str, Any]) -> Table:
+    """Return the headline claims, with what is true of their direction where they do not hold."""
+    rows = [[*_claim_row(found)[:-1], _verdict_text(found)] for found in headlines(document)]
+    return Table("Headline claims", claims_table(document).columns, rows)
+
+
+def _verdict_text(found: dict[str, Any]) -> str:
+    word = standing(found)
+    return f"{found['verdict']}, direction holds" if word == DIRECTION else str(found["verdict"])
 
 
 def tables(document: dict[str, Any]) -> list[Table]:
@@ -51,9 +108,12 @@ def tables(document: dict[str, Any]) -> list[Table]:
 
 def remarks(document: dict[str, Any]) -> list[str]:
     """Return what is to be said about a document's runs: maps and problems, notes, later changes."""
-    parts = [text for part in document["parts"] for text in _part_remarks(part, document["seed"])]
     changes = [f"Changed after the first full run: {change}" for change in document["changes"]]
-    return [*parts, *document["notes"], *changes]
+    return [*_setting(document), *document["notes"], *changes]
+
+
+def _setting(document: dict[str, Any]) -> list[str]:
+    return [text for part in document["parts"] for text in _part_remarks(part, document["seed"])]
 
 
 def _part_remarks(part: dict[str, Any], seed: int) -> list[str]:
@@ -72,42 +132,173 @@ def _map_text(found: dict[str, Any]) -> str:
     return f"{found['map']} ({scaled}{found['width']} x {found['height']}, {found['free_cells']:,} free cells)"
 
 
-def write_page(folder: Path, documents: list[dict[str, Any]]) -> list[Path]:
-    """Put documents beside those of the page in a folder, write the page anew, and return what was written."""
-    files = {folder / _FOLDER / f"{document['id']}.json": document for document in documents}
-    for path, document in files.items():
-        atomic_write(path, (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    atomic_write(folder / _PAGE, render(folder).encode())
-    return [*files, folder / _PAGE]
-
-
 def documents_folder(folder: Path) -> Path:
-    """Return where the documents of a page lie."""
+    """Return where the documents of the pages lie."""
     return folder / _FOLDER
 
 
-def render(folder: Path) -> str:
-    """Return the page for the documents in a folder."""
-    paths = [folder / _FOLDER / f"{experiment_id}.json" for experiment_id in ids()]
-    return "\n".join([_HEAD, *(_section_of(path) for path in paths if path.exists())])
+def write_pages(folder: Path, documents: Iterable[dict[str, Any]] = ()) -> list[Path]:
+    """Put documents beside those in a folder, write its index, all pages and figures anew, and return what was written.
+
+    Raises:
+        InputError: if a document is damaged or of another version.
+    """
+    files = {_path(folder, document["id"], "json"): document for document in documents}
+    if files:
+        make_folder(documents_folder(folder))
+    for path, document in files.items():
+        atomic_write(path, (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    texts = render(folder)
+    for path, text in texts.items():
+        atomic_write(path, text.encode())
+    figures = [write_figure(folder, document) for document in read_documents(folder)]
+    return [*files, *texts, *figures]
 
 
-def _section_of(path: Path) -> str:
-    data = read_bytes(path)
+def write_figure(folder: Path, document: dict[str, Any]) -> Path:
+    """Draw the figure of a document and return where it is."""
+    figure = draw(FIGURES[document["id"]], [claims_table(document), *tables(document)])
+    return save(figure, _path(folder, document["id"], "png"))
+
+
+def _path(folder: Path, experiment_id: str, ending: str) -> Path:
+    return documents_folder(folder) / f"{experiment_id}.{ending}"
+
+
+def read_documents(folder: Path) -> list[dict[str, Any]]:
+    """Return the documents in a folder, in the order of the index.
+
+    Raises:
+        InputError: if there is none, or one cannot be read.
+    """
+    order = sorted(ids(), key=lambda name: list(PAPERS).index(_paper_of(name)))
+    paths = [_path(folder, experiment_id, "json") for experiment_id in order]
+    found = [path for path in paths if path.exists()]
+    if not found:
+        raise InputError(f"{shown(documents_folder(folder))}: has no documents of experiments")
+    return [_read(path) for path in found]
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
-        return _section(json.loads(data))
+        document = json.loads(read_bytes(path))
+        _page(document)  # what cannot be shown is refused
     except (ValueError, TypeError, KeyError, AttributeError):
         says = "is not a document of results as this version writes it, so its experiment must be run again"
         raise InputError(f"{shown(path)}: {says}") from None
+    return dict(document)
 
 
-def _section(document: dict[str, Any]) -> str:
-    head = f"## {document['id'].upper()}: {document['title']}\n\n{document['paper']}."
-    command = f"```console\n{document['command']}\n```"
-    notes = "\n".join(f"- {remark}" for remark in remarks(document))
-    numbers = [f"{table.title}:\n\n{markdown(table)}" for table in tables(document)]
-    parts = [head, command, markdown(claims_table(document), CLAIM_WORDS), *numbers, notes]
-    return "\n\n".join(part.replace("*", r"\*") for part in parts) + "\n"
+def _paper_of(experiment_id: str) -> str:
+    return experiment_id.partition("-")[0]
+
+
+def render(folder: Path) -> dict[Path, str]:
+    """Return the text of every page for the documents in a folder, by its path, the index first."""
+    documents = read_documents(folder)
+    pages = {_path(folder, document["id"], "md"): _page(document) for document in documents}
+    return {folder / _PAGE: _index(documents, (documents_folder(folder) / _NOTEBOOK).exists()), **pages}
+
+
+def _index(documents: Sequence[dict[str, Any]], notebook: bool) -> str:
+    rows = []
+    for paper in dict.fromkeys(_paper_of(document["id"]) for document in documents):
+        own = [document for document in documents if _paper_of(document["id"]) == paper]
+        rows += [["", _bold(PAPERS[paper]), _tally(own), counts(own), ""], *map(_index_row, own)]
+    columns = ["experiment", "what it asks", "verdict", "claims", "what was found"]
+    table = markdown(Table("", columns, rows), len(columns))
+    more = f"\nWhat learns and what does not: the [notebook]({_FOLDER}/{_NOTEBOOK}).\n" * notebook
+    return f"{_HEAD.format(totals=_totals(documents))}{more}\n{table}\n"
+
+
+def _tally(documents: Sequence[dict[str, Any]]) -> str:
+    """Return how many experiments have which verdict."""
+    words = [overall(document) for document in documents]
+    return ", ".join(f"{SYMBOLS[word]} {words.count(word)}" for word in SYMBOLS if word in words)
+
+
+def _totals(documents: Sequence[dict[str, Any]]) -> str:
+    claims = sum(len(document["claims"]) for document in documents)
+    return _wrapped(
+        f"What the papers claim, and what comes out here. {len(documents)} experiments: {_tally(documents)}."
+        f" {claims} claims: {counts(documents)} hold / do not hold / are undecided."
+    )
+
+
+def _index_row(document: dict[str, Any]) -> list[str]:
+    name, word = document["id"], overall(document)
+    said = DISCUSSIONS[name]
+    link = f"[{name.upper()}]({_FOLDER}/{name}.md)"
+    return [link, _escaped(said.asks), f"{SYMBOLS[word]} {word}", counts([document]), _escaped(said.finding)]
+
+
+def _page(document: dict[str, Any]) -> str:
+    parts = [*_summary(document), *_figure(document), *_failures(document), *_numbers(document), *_conditions(document)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(document: dict[str, Any]) -> list[str]:
+    name, word = document["id"], overall(document)
+    said = DISCUSSIONS[name]
+    of = f"{len(document['claims'])} claims: {counts([document])} hold / do not hold / are undecided"
+    return [
+        f"# {name.upper()}: {_escaped(document['title'])}",
+        _wrapped(f"[All results](../{_PAGE}). {_escaped(document['paper'])}."),
+        _bold(said.asks),
+        _wrapped(f"**{SYMBOLS[word]} {word}** ({of}). {_escaped(said.finding)}"),
+        *([_wrapped(f"Read with care. {_escaped(said.care)}")] if said.care else []),
+        f"```console\n{document['command']}\n```",
+    ]
+
+
+def _figure(document: dict[str, Any]) -> list[str]:
+    name = document["id"]
+    return [f"![{_escaped(document['title'])}]({name}.png)", _wrapped(_escaped(FIGURES[name].caption))]
+
+
+def _failures(document: dict[str, Any]) -> list[str]:
+    said = DISCUSSIONS[document["id"]].failed
+    failed = any(found["verdict"] != HOLDS for found in document["claims"])
+    return ["## What failed, and why", _wrapped(_escaped(said))] if failed and said else []
+
+
+def _numbers(document: dict[str, Any]) -> list[str]:
+    every = claims_table(document)
+    return [
+        "## Headline claims",
+        _escaped(markdown(_headline_table(document), CLAIM_WORDS)),
+        "## Numbers",
+        _READ_AS,
+        *(_folded(table) for table in tables(document)),
+        _folded(every._replace(title=f"All {len(every.rows)} claims"), CLAIM_WORDS),
+    ]
+
+
+def _conditions(document: dict[str, Any]) -> list[str]:
+    changes = ["## Changed after the first full run", _listed(document["changes"])] if document["changes"] else []
+    return ["## How it was run", _listed([*_setting(document), *document["notes"], _DIR]), *changes]
+
+
+def _folded(table: Table, words: int = 1) -> str:
+    """Return a table that is shown when its title is clicked."""
+    summary = f"<details><summary>{_escaped(table.title)}</summary>"
+    return f"{summary}\n\n{_escaped(markdown(table, words))}\n\n</details>"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return "\n".join(fill(f"- {_escaped(text)}", _WIDTH, subsequent_indent="  ", **_UNBROKEN) for text in texts)
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, _WIDTH, **_UNBROKEN)
+
+
+def _bold(text: str) -> str:
+    return f"**{_escaped(text)}**"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("*", r"\*")
 
 
 def markdown(table: Table, words: int = 1) -> str:

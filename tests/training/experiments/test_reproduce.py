@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rt_gym import InputError, load_map
+from rt_gym import load_map
 from rt_gym.maps import save_map
 from training import experiments
 from training.cli import app
 from training.experiments import load
 from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Ground, Part
-from training.report.results_page import claims_table, render
+from training.report.results_page import render
 from training.runs import read_runs
 
 T1, PPO = load("tb-t1"), load("rl-ppo")
@@ -86,16 +86,21 @@ def test_a_second_run_reads_the_jobs_of_the_first() -> None:
     assert times[0] == times[1]  # to the last digit: nothing was run again
 
 
-def test_the_page_is_written_from_the_documents(tmp_path: Path) -> None:
+def test_the_pages_are_written_from_the_documents_and_again_without_running_anything(tmp_path: Path) -> None:
     result = run("tb-t1", "--maps", "../maps", "--size", "record", "--write-docs", "docs")
     assert result.exit_code == 0, result.output
-    page = (tmp_path / "here" / "docs" / "results.md").read_text(encoding="utf-8")
-    assert page == render(Path("docs"))
+    pages = render(Path("docs"))
+    page = pages[Path("docs/results/tb-t1.md")]
     assert "\nrt-gym reproduce tb-t1 --size record --maps DIR\n" in page
     assert str(tmp_path) not in page
-    (document,) = (json.loads(path.read_bytes()) for path in Path("docs/results").iterdir())
-    for table in (claims_table(document).rows, *(table["rows"] for table in document["tables"])):
-        assert all("| " + " | ".join(row).replace("*", r"\*") + " |\n" in page for row in table)
+    files = [Path("docs/results/tb-t1.png"), *pages]
+    for path in files:
+        path.unlink()
+    result = run("all", "--pages", "docs")
+    assert result.exit_code == 0, result.output
+    assert sorted(result.stdout.splitlines()) == sorted(map(str, files))
+    assert {path: path.read_text(encoding="utf-8") for path in pages} == pages
+    assert files[0].exists()
 
 
 @pytest.mark.parametrize(
@@ -107,6 +112,7 @@ def test_the_page_is_written_from_the_documents(tmp_path: Path) -> None:
         (["tb-t1", "--maps", "."], "ours/rooms.map: cannot be read"),
         (["tb-t1", "--write-docs", "docs"], "--write-docs needs the public maps"),
         (["tb-t1", "--jobs", "0"], "must be at least 1"),
+        (["all", "--pages", "../maps"], "maps/results: has no documents of experiments"),
     ],
 )
 def test_wrong_input_is_refused_in_one_sentence(arguments: list[str], part: str, tmp_path: Path) -> None:
@@ -159,11 +165,3 @@ class TestWithoutTheExtraRL:
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr.endswith("needs Stable-Baselines3: pip install 'rt_gym[rl]'\n")
         assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("content", ["{", "{}", "[]", "3", '{"id": 1}'])
-def test_a_document_that_is_damaged_or_of_another_version_is_refused(content: str) -> None:
-    Path("docs/results").mkdir(parents=True)
-    Path("docs/results/tb-t1.json").write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match="is not a document of results as this version writes it"):
-        render(Path("docs"))

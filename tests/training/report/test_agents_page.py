@@ -15,7 +15,7 @@ from training.cli.agents import describe
 from training.report import agents_page
 from training.report.agents_page import PAGE, rows_by_id, static_part
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 FEW = ["astar", "lrta"]
 
 runner = CliRunner()

@@ -1,0 +1,189 @@
+"""``docs/results.md`` and ``docs/results``: the pages are what their documents say."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rt_gym import InputError
+from training.experiments import ids
+from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED
+from training.report.discussion import DISCUSSIONS, PAPERS
+from training.report.figures import FIGURES
+from training.report.results_page import (
+    claims_table,
+    counts,
+    headlines,
+    overall,
+    render,
+    standing,
+    tables,
+    write_figure,
+    write_pages,
+)
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGES = ["results.md", *(f"results/{name}.md" for name in ids())]
+MOST_LINES, MOST_BYTES = 60, 150_000
+
+
+def stored(name: str) -> dict[str, Any]:
+    return dict(json.loads((DOCS / "results" / f"{name}.json").read_bytes()))
+
+
+def claim(ours: list[float] | None, verdict: str, headline: bool = False, **bars: Any) -> dict[str, Any]:
+    return {
+        "claim": "",
+        "paper": "",
+        "low": 2,
+        "high": None,
+        "ours": ours,
+        "verdict": verdict,
+        "headline": headline,
+    } | bars
+
+
+WITHIN = claim([3, 2.5, 4], HOLDS, direction=[1, None])
+RIGHT_SIDE = claim([1.5, 1.1, 1.9], FAILS, direction=[1, None])
+ASTRIDE_RIGHT_SIDE = claim([2, 1.1, 3], UNDECIDED, direction=[1, None])
+ASTRIDE = claim([1.5, 0.5, 2.5], UNDECIDED, direction=[1, None])
+WRONG_SIDE = claim([0.5, 0.1, 0.9], FAILS, direction=[1, None])
+OUTSIDE = claim([1.5, 1.1, 1.9], FAILS, direction=None)
+WITHOUT_A_MEAN = claim(None, UNDECIDED, direction=[1, None])
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(
+        ("found", "word"),
+        [
+            (WITHIN, HOLDS),
+            (RIGHT_SIDE, DIRECTION),
+            (ASTRIDE_RIGHT_SIDE, DIRECTION),
+            (ASTRIDE, UNDECIDED),
+            (WRONG_SIDE, FAILS),
+            (OUTSIDE, FAILS),
+            (WITHOUT_A_MEAN, UNDECIDED),
+        ],
+    )
+    def test_a_claim_that_fails_may_still_hold_in_direction(self, found: dict[str, Any], word: str) -> None:
+        assert standing(found) == word
+        assert overall({"claims": [found]}) == word
+
+    @pytest.mark.parametrize(
+        ("claims", "word"),
+        [
+            ([WITHIN, WITHIN], HOLDS),
+            ([WITHIN, RIGHT_SIDE], DIRECTION),
+            ([WITHIN, RIGHT_SIDE, ASTRIDE], UNDECIDED),
+            ([ASTRIDE, WRONG_SIDE, WITHIN], FAILS),
+            ([WITHIN, OUTSIDE], FAILS),
+        ],
+    )
+    def test_the_worst_of_its_headlines_decides_on_an_experiment(self, claims: list[dict[str, Any]], word: str) -> None:
+        assert overall({"claims": claims}) == word
+
+    def test_only_headlines_count_where_there_are_any(self) -> None:
+        document = {"claims": [WITHIN | {"headline": True}, WRONG_SIDE]}
+        assert overall(document) == HOLDS
+        assert headlines(document) == document["claims"][:1]
+
+    def test_all_claims_are_counted(self) -> None:
+        assert counts([{"claims": [WITHIN, WRONG_SIDE]}, {"claims": [ASTRIDE, WITHIN]}]) == "2 / 1 / 1"
+
+
+class TestTheStoredPages:
+    pages = render(DOCS)
+
+    def test_there_is_a_page_for_every_experiment(self) -> None:
+        assert sorted(self.pages) == sorted(DOCS / name for name in PAGES)
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_a_page_is_what_its_documents_say(self, name: str) -> None:
+        assert (DOCS / name).read_text(encoding="utf-8") == self.pages[DOCS / name]
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_its_links_and_pictures_lead_somewhere(self, name: str) -> None:
+        page = DOCS / name
+        targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", self.pages[page])
+        assert targets
+        assert [target for target in targets if not (page.parent / target).exists()] == []
+
+    def test_the_index_is_one_screen_with_a_row_for_every_experiment(self) -> None:
+        index = self.pages[DOCS / "results.md"]
+        assert index.count("\n") <= MOST_LINES
+        assert [name for name in ids() if f"| [{name.upper()}](results/{name}.md) | " not in index] == []
+
+    @pytest.mark.parametrize("name", ids())
+    def test_text_is_wrapped_and_tables_are_whole(self, name: str) -> None:
+        page = self.pages[DOCS / "results" / f"{name}.md"]
+        words = [line for line in page.splitlines() if not line.startswith(("|", "#", "!", "<"))]
+        assert max(map(len, words)) <= 120
+        document = stored(name)
+        for table in (claims_table(document), *tables(document)):
+            assert all("| " + " | ".join(row).replace("*", r"\*") + " |\n" in page for row in table.rows)
+
+    @pytest.mark.parametrize("name", ids())
+    def test_a_figure_fits_its_document_and_is_small(self, name: str, tmp_path: Path) -> None:
+        (tmp_path / "results").mkdir()
+        for picture in (write_figure(tmp_path, stored(name)), DOCS / "results" / f"{name}.png"):
+            assert picture.read_bytes().startswith(b"\x89PNG")
+            assert picture.stat().st_size < MOST_BYTES
+
+
+class TestTheSentences:
+    def test_every_experiment_has_some_and_a_figure_and_a_paper(self) -> None:
+        assert sorted(DISCUSSIONS) == sorted(FIGURES) == sorted(ids())
+        assert {name.partition("-")[0] for name in ids()} == set(PAPERS)
+
+    @pytest.mark.parametrize("name", ids())
+    def test_they_are_short(self, name: str) -> None:
+        said = DISCUSSIONS[name]
+        assert said.asks.endswith("?")
+        assert len(said.asks.split()) <= 12
+        assert len(said.finding.split()) <= 25
+
+    @pytest.mark.parametrize("name", ids())
+    def test_what_failed_is_told_in_two_sentences_if_anything_did(self, name: str) -> None:
+        failed = any(found["verdict"] != HOLDS for found in stored(name)["claims"])
+        assert len(re.findall(r"\.(?: |$)", DISCUSSIONS[name].failed)) == (2 if failed else 0)
+
+    @pytest.mark.parametrize("name", ids())
+    def test_their_numbers_are_those_of_the_documents_of_the_paper(self, name: str) -> None:
+        paper = name.partition("-")[0]
+        text = " ".join(json.dumps(stored(other)) for other in ids() if other.startswith(paper))
+        known = {float(found.replace(",", "")) for found in re.findall(r"\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?", text)}
+        for said in re.findall(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?![\w])", " ".join(DISCUSSIONS[name])):
+            value, places = float(said.replace(",", "")), len(said.partition(".")[2])
+            near = 0.51 * 10**-places
+            shares = (value, value / 100, 1 + value / 100, 1 - value / 100)
+            within = (near, near / 100, near / 100, near / 100)
+            assert any(
+                abs(found - share) <= width for share, width in zip(shares, within, strict=True) for found in known
+            ), said
+
+
+def test_new_documents_stand_beside_the_old_ones_and_all_is_written_anew(tmp_path: Path) -> None:
+    write_pages(tmp_path, [stored("tb-e2")])
+    written = write_pages(tmp_path, [stored("dl-t1")])
+    names = [path.relative_to(tmp_path).as_posix() for path in written]
+    pages = ["results/dl-t1.json", "results.md", "results/dl-t1.md", "results/tb-e2.md"]
+    assert names == [*pages, "results/dl-t1.png", "results/tb-e2.png"]
+    assert all(path.exists() for path in written)
+    assert "notebook" not in (tmp_path / "results.md").read_text(encoding="utf-8")
+    (tmp_path / "results" / "notes-learning.md").write_text("", encoding="utf-8")
+    assert "[notebook](results/notes-learning.md)" in render(tmp_path)[tmp_path / "results.md"]
+
+
+def test_without_documents_there_is_nothing_to_write(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no documents of experiments"):
+        write_pages(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{", "{}", "[]", "3", '{"id": 1}'])
+def test_a_document_that_is_damaged_or_of_another_version_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "dc-f5.json").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match="is not a document of results as this version writes it"):
+        render(tmp_path)
