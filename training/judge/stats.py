@@ -1,8 +1,13 @@
 """Means with their intervals, Pareto fronts, and the ratio against a curve.
 
-Intervals are 95 % bootstrap intervals over problems. All that is estimated here is a function of sums over problems,
-so one resampling is one matrix product, and every contender meets the same resampled problems: differences and ratios
-stay paired.
+Intervals are 95 % percentile bootstrap intervals over problems, or over maps. All that is estimated here is a function
+of sums, so one resampling is one matrix product, and every contender meets the same resampled problems: differences and
+ratios stay paired.
+
+``scipy.stats.bootstrap`` would fit a single mean or one paired difference. It is not used, because it resamples for
+each statistic anew: a table of twenty contenders has some hundred estimates, which here share one resampling. Its BCa
+intervals need a jackknife besides, every statistic once more for each of n problems left out: with 100,000 problems
+fifty times the work of 2,000 resamplings. For means of so many problems both kinds agree.
 """
 
 from typing import NamedTuple

@@ -152,7 +152,7 @@ def test_a_time_per_move_becomes_what_the_agent_expands_in_it(
 
     def throughput(agent_id: str, problems: object, budget: int, seconds: float) -> bench.Throughput:
         asked.append((agent_id, budget))
-        return bench.Throughput(agent_id, {}, 1.0, {"lrta": 2e6, "astar": 9e6}[agent_id])
+        return bench.Throughput(agent_id, {}, agent_id, 1.0, {"lrta": 2e6, "astar": 9e6}[agent_id])
 
     monkeypatch.setattr(calibrate, "throughput", throughput)
     calibration = Calibration(plan.courses, tmp_path)
@@ -172,7 +172,7 @@ def test_calibration_measures_this_processor(plan: Plan, tmp_path: Path, monkeyp
 
 
 def test_a_damaged_calibration_is_made_anew(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate, "throughput", lambda *args: bench.Throughput("lrta", {}, 1.0, 1e6))
+    monkeypatch.setattr(calibrate, "throughput", lambda *args: bench.Throughput("lrta", {}, "lrta", 1.0, 1e6))
     for content in ("[1]", "{", '"x"'):
         (tmp_path / "calibration.json").write_text(content)
         assert Calibration(plan.courses, tmp_path).allowance(["lrta"], 1.0).limits == {"lrta": 1000}
@@ -180,7 +180,7 @@ def test_a_damaged_calibration_is_made_anew(plan: Plan, tmp_path: Path, monkeypa
 
 def test_a_class_of_ones_own_has_no_time_per_move(plan: Plan, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="only agents with an id are calibrated"):
-        Calibration(plan.courses, tmp_path).allowance(["pathlib.Path"], 1.0)
+        Calibration(plan.courses, tmp_path).allowance(["agents.lrta.LRTA"], 1.0)
 
 
 def test_late_ticks_are_those_too_short_for_all_units(findings: Findings) -> None:
