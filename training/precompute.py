@@ -21,9 +21,8 @@ from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole
 from rt_gym.terrain import Position
 from training.runs import Workers
-from training.runs.execution import run_all
+from training.runs.execution import Store, run_all
 from training.runs.jobs import Arrays, Series, Work
-from training.runs.store import Store
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,7 @@ def _title(name: str) -> str:
 
 def _draw(findings: "dict[str, Findings]", out: Path) -> Iterator[Path]:
     """Write the plot and the picture of the longest problem's run, and yield where they are."""
-    from training.judge.figures import score_panel
-    from training.judge.plots import draw_panels, save
+    from training.judge.plots import draw_panels, save, score_panel
 
     figure = draw_panels([score_panel(_title(name), found.scores, "mean") for name, found in findings.items()])
     yield save(figure, out / "suboptimality.png")

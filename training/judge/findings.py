@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from training.judge.against import WORSE, Verdict, judge
-from training.judge.calibrate import late_ticks
 from training.judge.scores import TOTAL, Arena, Score, cut_curve_runs, score_arena
+from training.judge.speed import late_ticks
 from training.judge.stats import Estimate
 from training.judge.tables import (
     Table,
@@ -150,8 +150,7 @@ class Findings:
 
     def write(self, folder: Path, settings: dict[str, Any]) -> list[Path]:
         """Write tables and plots into a folder, and return where they are."""
-        from training.judge.figures import draw_scores
-        from training.judge.plots import save
+        from training.judge.plots import draw_scores, save
 
         files = write_tables(folder, self.plan.document() | settings, self.runs)
         figure = draw_scores(self.title, self.scores)

@@ -30,7 +30,7 @@ from training.learn.encoding import Encoding
 from training.learn.merit import DepthCurve, LogRatios, measure_curve, merit, rate_networks
 from training.learn.setup import OnProgress, TrainingSetup, hardest, split_problems
 from training.runs import Workers
-from training.runs.sources import source_stamp
+from training.runs.jobs import source_stamp
 
 KIND, VERSION = "evolution", 1
 LAYOUT = {

@@ -28,9 +28,8 @@ from rt_gym.search.space import NONE
 from training.learn.merit import MAX_MOVES
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
-from training.runs.execution import run_all
+from training.runs.execution import Store, run_all
 from training.runs.jobs import Arrays, Series, Work
-from training.runs.store import Store
 
 _COLUMNS = ("rows", "label", "state", "problem")
 _COUNTS = "counts"  # how many rows each problem has

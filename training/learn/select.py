@@ -134,8 +134,7 @@ class DepthResult:
 
     def write(self, folder: Path) -> list[Path]:
         """Write tables and plots into a folder and return where they are."""
-        from training.judge.figures import draw_training
-        from training.judge.plots import save
+        from training.judge.plots import draw_training, save
 
         measure = "accuracy" if self.best.recipe.labels == "class" else "mean cost of a decision, in steps"
         figure = draw_training(self.quality.confusion, self.importances, self.curve, measure)

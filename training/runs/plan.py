@@ -13,9 +13,8 @@ from training.runs.agent_runs import AgentRuns, Assignment
 from training.runs.columns import Places
 from training.runs.contenders import Contender
 from training.runs.courses import Course
-from training.runs.jobs import Series
+from training.runs.jobs import Series, provenance, source_stamp, versions
 from training.runs.rows import Place
-from training.runs.sources import provenance, source_stamp, versions
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import training
 from rt_gym import InputError
 from training.runs import Allowance, Draw, Plan, Runs, Workers, enlist_all, find_courses, run_plan
 from training.runs import jobs as jobs_module
+from training.runs.execution import Store
 from training.runs.jobs import run_job
 from training.runs.rows import Result
-from training.runs.store import Store
 from training.runs.tables import COLUMNS, format_results, read_runs
 
 ROOT = Path(training.__file__).parents[1]

@@ -21,8 +21,8 @@ from training.cli import app
 from training.cli import precompute as command
 from training.precompute import Neighbours, Order, Patterns, Subgoals, precompute
 from training.runs import Workers
+from training.runs.execution import Store
 from training.runs.jobs import run_job
-from training.runs.store import Store
 
 GRID = Grid(np.random.default_rng(3).random((11, 16)) < 0.75)
 GOALS = ((1, 1), (5, 4), (6, 4))

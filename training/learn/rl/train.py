@@ -90,8 +90,7 @@ def train_rl(
 
 
 def _draw(progress: Progress, folder: Path) -> Path:
-    from training.judge.figures import draw_validation
-    from training.judge.plots import save
+    from training.judge.plots import draw_validation, save
 
     return save(draw_validation(progress.names, progress.level, progress.looks), folder / "training.png")
 
