@@ -11,7 +11,7 @@ from measure import Row, at_most, digits, heading, print_rows
 from training.judge import Arena
 from training.judge.scores import score_arena
 from training.runs import Allowance, Draw, Plan, Runs, Workers, enlist_all, find_courses, run_plan
-from training.runs.columns import Batch, Places
+from training.runs.rows import Batch, Places
 from training.runs.tables import format_results
 
 RUN, FEW, MANY = 1000, 100_000, 1_000_000

@@ -22,7 +22,8 @@ from rt_gym.errors import whole
 from rt_gym.terrain import Position
 from training.runs import Workers
 from training.runs.execution import Store, run_all
-from training.runs.jobs import Arrays, Series, Work
+from training.runs.jobs import Series, Work
+from training.runs.rows import Arrays
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Runs an experiment: draw problems, train what takes part, run, judge every claim, and describe it as one document."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
 from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
@@ -11,20 +10,11 @@ from rt_gym.files import make_folder
 from training.experiments.evidence import Evidence
 from training.experiments.frame import Experiment, Finding, Generated, Ground, Part, check_size
 from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
-from training.learn.setup import TrainingSetup
+from training.learn import Reporting, TrainingSetup, silent
 from training.runs import Course, Plan, Runs, Workers, run_plan, write_tables
 
 STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
 OUT = Path("rt-gym-reproduce")
-
-# Called with what is being done and how much of it there is; what it yields is called with how much has become done.
-Progress = Callable[[str, float], AbstractContextManager[Callable[..., Any]]]
-
-
-@contextmanager
-def silent(text: str, total: float) -> Iterator[Callable[..., Any]]:
-    """Show no progress."""
-    yield lambda amount=1, text=None: None
 
 
 def conduct(
@@ -33,7 +23,7 @@ def conduct(
     maps: Path | None = None,
     out: Path = OUT,
     workers: Workers | None = None,
-    progress: Progress = silent,
+    progress: Reporting = silent,
 ) -> dict[str, Any]:
     """Run one experiment, write its tables, and return what it found, as JSON takes it.
 
@@ -63,7 +53,7 @@ def conduct(
     return document
 
 
-def _draw(experiment: Experiment, part: Part, size: str, maps: Path | None, progress: Progress) -> tuple[Course, ...]:
+def _draw(experiment: Experiment, part: Part, size: str, maps: Path | None, progress: Reporting) -> tuple[Course, ...]:
     total = sum(ground.count(part.problems[size]) for ground in part.grounds)
     with progress(f"{experiment.id}: drawing problems", total) as advance:
         courses = []
@@ -80,7 +70,7 @@ def _train(
     maps: Path | None,
     home: Path,
     workers: Workers,
-    progress: Progress,
+    progress: Reporting,
 ) -> list[Trained]:
     """Train the policies that take part, and cross-validate what is to be validated."""
     if not part.policies:
@@ -96,7 +86,7 @@ def _train(
     return [found[name] for name in part.policies]
 
 
-def _run(experiment: Experiment, plan: Plan, out: Path, workers: Workers, progress: Progress) -> Runs:
+def _run(experiment: Experiment, plan: Plan, out: Path, workers: Workers, progress: Reporting) -> Runs:
     """Run what is not on disk yet, be it from another experiment."""
     with progress(f"{experiment.id}: running", plan.runs) as advance:
         return run_plan(plan, out, workers, advance)

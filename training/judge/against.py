@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from rt_gym import InputError
 from training.judge.scores import Sample, collect
 from training.judge.stats import Estimate, estimate, resampled_sums
-from training.runs.columns import Runs
-from training.runs.rows import Entry, Row
+from training.runs.rows import Entry, Row, Runs
 
 BETTER, WORSE, SAME = "better", "worse", "same"
 

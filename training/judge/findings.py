@@ -21,10 +21,9 @@ from training.judge.tables import (
     slow_moves,
     verdict_table,
 )
-from training.runs.columns import Runs
 from training.runs.contenders import choose_baseline
 from training.runs.plan import Plan
-from training.runs.rows import Entry
+from training.runs.rows import Entry, Runs
 from training.runs.tables import write_tables
 
 _NOTES = """\

@@ -24,8 +24,7 @@ from rt_gym import InputError
 from training.judge.scores import Sample, collect_alike
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
-from training.runs.columns import Runs
-from training.runs.rows import Entry, Row
+from training.runs.rows import Entry, Row, Runs
 
 PRICE = 0.01  # steps that an expansion costs
 _FIXED, _ORACLE = "lrta", "oracle-lrta"

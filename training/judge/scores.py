@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from rt_gym import InputError
 from training.judge.stats import Estimate, Floats, estimate, pareto_front, ratio, resampled_sums
-from training.runs.columns import Batch, Places, Runs
-from training.runs.rows import OUTCOMES, Entry, Row
+from training.runs.rows import OUTCOMES, Batch, Entry, Places, Row, Runs
 
 SUBOPTIMALITY, COST, TOTAL = "suboptimality", "cost", "total cost"
 _CURVE = "lrta"  # the agent whose depths make the curve that ratios are against

@@ -21,12 +21,11 @@ from rt_gym import Budget, Grid, InputError, Problem, load_map, load_scenarios
 from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_bytes, shown
 from rt_gym.maps import Scenario
-from training.runs.columns import Runs
 from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
 from training.runs.courses import Course, tolerance
 from training.runs.execution import run_all
 from training.runs.jobs import Series, Work, source_stamp
-from training.runs.rows import Entry
+from training.runs.rows import Entry, Runs
 from training.runs.workers import Workers
 
 _SCEN = ".map.scen"

@@ -9,8 +9,7 @@ import numpy as np
 from training.judge.against import WORSE, Verdict
 from training.judge.scores import COST, SUBOPTIMALITY, TOTAL, Score
 from training.judge.stats import Estimate
-from training.runs.columns import Runs
-from training.runs.rows import Entry
+from training.runs.rows import Entry, Runs
 
 _DASH = "-"
 _NAMES = {SUBOPTIMALITY: "subopt.", COST: "cost", TOTAL: "total cost"}

@@ -29,7 +29,8 @@ from training.learn.merit import MAX_MOVES
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
 from training.runs.execution import Store, run_all
-from training.runs.jobs import Arrays, Series, Work
+from training.runs.jobs import Series, Work
+from training.runs.rows import Arrays
 
 _COLUMNS = ("rows", "label", "state", "problem")
 _COUNTS = "counts"  # how many rows each problem has

@@ -30,7 +30,8 @@ from rt_gym.search.distance import exact_distances
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
 from training.runs.execution import Store, run_all
-from training.runs.jobs import Arrays, Series, Work
+from training.runs.jobs import Series, Work
+from training.runs.rows import Arrays
 
 KIND, VERSION = "rt_gym.samples", 3
 _LOGGED = ("situation", "label", "action", "rise", "work", "regret", "ties")

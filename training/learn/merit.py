@@ -19,7 +19,7 @@ from rt_gym import Grid, InputError
 from training.judge import Findings, Score, find, score_all
 from training.judge.stats import Floats, ratio
 from training.judge.think import SLICES_TO_BEAT, evaluate, fixed_times
-from training.learn.setup import Reporting, problems_of, silent
+from training.learn import Reporting, problems_of, silent
 from training.runs import Allowance, Contender, Course, Plan, Task, Workers, enlist_all, run_plan
 from training.runs.courses import make_problem
 from training.runs.execution import run_all

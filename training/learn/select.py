@@ -13,10 +13,10 @@ from agents.policies.trees import Policy
 from rt_gym import InputError
 from training.judge import Findings, Score, score_all
 from training.judge.stats import Floats
+from training.learn import OnProgress, Parts, Reporting, TrainingSetup, silent
 from training.learn.fit import act_from, fit_policy
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.merit import MAX_MOVES, compare, fixed_depths, log_ratios, merit, opponents
-from training.learn.setup import OnProgress, Parts, Reporting, TrainingSetup, silent
 from training.learn.targets import Recipe
 from training.learn.validate import (
     FOLDS,

@@ -9,12 +9,11 @@ Example:
     ['lrta depth=1', 'lrta depth=2']
 """
 
-from training.runs.columns import Runs
 from training.runs.contenders import Allowance, Contender, choose_baseline, enlist, enlist_all, portfolio
 from training.runs.courses import Course, Draw, Task, changes_for, choose_changes, find_courses, read_changes
 from training.runs.execution import run_plan
 from training.runs.plan import Plan
-from training.runs.rows import Entry, Place, Result, Row, Timing
+from training.runs.rows import Entry, Place, Result, Row, Runs, Timing
 from training.runs.tables import read_runs, write_tables
 from training.runs.workers import Workers
 

@@ -11,11 +11,10 @@ import agents
 from agents import Run
 from rt_gym import Budget, Change, Grid, InputError
 from rt_gym.files import PathLike
-from training.runs.columns import RESULTS, TIMES, TRIALS, as_columns, checked_columns
 from training.runs.contenders import make_agent
 from training.runs.courses import Task, make_problem
-from training.runs.jobs import Arrays, Work
-from training.runs.rows import Result, Timing
+from training.runs.jobs import Work
+from training.runs.rows import RESULTS, TIMES, TRIALS, Arrays, Result, Timing, as_columns, checked_columns
 
 _DIRECT = frozenset(Result._fields) - {"trials_run"}
 _TRIAL = "trial."  # what columns of trials are called beside those of runs

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from rt_gym.archive import MAX_ARCHIVE_BYTES
 from rt_gym.files import atomic_write, make_folder, read_bytes
-from training.runs.columns import RESULTS, TIMES, Batch, Places, Runs
-from training.runs.jobs import Arrays, Done, Job, Series, digest_items
-from training.runs.plan import Plan, trials_of
-from training.runs.rows import Entry
+from training.runs.agent_runs import trials_of
+from training.runs.jobs import Done, Job, Series, digest_items
+from training.runs.plan import Plan
+from training.runs.rows import RESULTS, TIMES, Arrays, Batch, Entry, Places, Runs
 from training.runs.workers import Workers
 
 _ITEMS = "items"  # the hashes of a shard's items, beside its columns

@@ -32,6 +32,7 @@ from rt_gym import Grid, InputError
 from rt_gym.files import PathLike, read_bytes
 from rt_gym.kernel_cache import source_closure
 from training.runs.contenders import load_agent
+from training.runs.rows import Arrays
 
 _HERE = Path(__file__).parent
 _AGENTS, _RT_GYM = (Path(package.__file__ or "").parent for package in (agents, rt_gym))
@@ -125,7 +126,6 @@ def _cpu() -> str:
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
-Arrays = dict[str, NDArray[Any]]
 
 _OTHER_SOURCES = "a worker runs other sources than this command: install the same version everywhere"
 

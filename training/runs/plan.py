@@ -10,11 +10,10 @@ from rt_gym import InputError
 from rt_gym.cost import to_float
 from rt_gym.errors import whole
 from training.runs.agent_runs import AgentRuns, Assignment
-from training.runs.columns import Places
 from training.runs.contenders import Contender
 from training.runs.courses import Course
 from training.runs.jobs import Series, provenance, source_stamp, versions
-from training.runs.rows import Place
+from training.runs.rows import Place, Places
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ import numpy as np
 
 from rt_gym import InputError
 from rt_gym.files import PathLike, atomic_write, read_bytes, shown
-from training.runs.columns import TRIALS, Batch, Runs
-from training.runs.rows import OUTCOMES, Entry, Place, Result, Row, Timing, Trial
+from training.runs.rows import OUTCOMES, TRIALS, Batch, Entry, Place, Result, Row, Runs, Timing, Trial
 
 _MOST_BYTES = 1 << 31
 _CHUNK = 10_000  # rows in memory at a time

@@ -10,8 +10,7 @@ from agents.policies.networks import Network
 from rt_gym import InputError
 from training.judge import score_all
 from training.learn import merit as module
-from training.learn.encoding import Encoding
-from training.learn.evolve import EvolutionConfig
+from training.learn.evolve import Encoding, EvolutionConfig
 from training.learn.merit import (
     FAILED,
     NetworkRuns,
