@@ -16,6 +16,7 @@ from training.cli.options import AsJson, Backend, Jobs, Scheduler, make_workers
 from training.cli.terminal import gather, make_folder, print_json, print_table, progress
 
 if TYPE_CHECKING:
+    from training.judge.speed import Check, Throughput
     from training.runs import Workers
 
 _YEAR = re.compile(r"\b(19|20)\d\d\b")
@@ -109,10 +110,6 @@ def _parameters(entry: dict[str, Any]) -> str:
 def _bound(entry: dict[str, Any]) -> str:
     return "none" if entry["bound"] is None else str(entry["bound"])
 
-
-if TYPE_CHECKING:
-    from training.judge.speed import Check, Throughput
-    from training.runs import Workers
 
 _MAP, _RANGE, _PROBLEMS, _BUDGET = "terrain-512", (100, 300), 10, 100
 
