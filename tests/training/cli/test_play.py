@@ -16,14 +16,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import agents
-from rt_gym import InputError, Problem, load_map, sample_problems
+from rt_gym import Problem, load_map, sample_problems
 from rt_gym.render import Window
 from training import cli
 from training.cli import film, screens
 from training.cli.playback import Playback
 from training.cli.screens import TerminalScreen
 from training.cli.terminal import with_256_colours
-from training.runs.contenders import parse_agent
 
 runner = CliRunner()
 TRIP = ["rooms-64", "--start", "5,5", "--goal", "20,20"]
@@ -38,28 +37,6 @@ def play(*arguments: str) -> Any:
 
 def document(*arguments: str) -> dict[str, Any]:
     return json.loads(play(*arguments, "--json").stdout)
-
-
-@pytest.mark.parametrize(
-    ("text", "agent_id", "settings"),
-    [
-        ("lrta", "lrta", {}),
-        ("lrta:depth=5", "lrta", {"depth": 5}),
-        ("a:x=-3, y=+0.5 ,z=1e3", "a", {"x": -3, "y": 0.5, "z": 1000.0}),
-        ("a:x=true,y=False,z=truth", "a", {"x": True, "y": False, "z": "truth"}),
-        ("a:x=nan,y=1_000,z=" + "9" * 30, "a", {"x": "nan", "y": "1_000", "z": 1e30}),
-    ],
-)
-def test_an_agent_is_written_with_numbers_truths_and_words(text: str, agent_id: str, settings: dict[str, Any]) -> None:
-    parsed = parse_agent(text)
-    assert parsed == (agent_id, settings)
-    assert [type(value) for value in parsed[1].values()] == [type(value) for value in settings.values()]
-
-
-@pytest.mark.parametrize("text", ["lrta:", "lrta:depth", "lrta:depth=", "lrta:=3", "lrta:depth=1,depth=2", "lrta:2x=1"])
-def test_an_agent_that_is_not_written_so_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=f"^agent '{text}' "):
-        parse_agent(text)
 
 
 class TestSummary:

@@ -1,5 +1,7 @@
 """Agents and sweeps as people write them."""
 
+from typing import Any
+
 import pytest
 
 from rt_gym import InputError
@@ -48,3 +50,25 @@ def test_one_agent_is_wanted_where_one_is_played() -> None:
     assert parse_agent("lss-lrta:lookahead=50:commit=one") == ("lss-lrta", {"lookahead": 50, "commit": "one"})
     with pytest.raises(InputError, match="a sweep of 2 settings, where one is wanted"):
         parse_agent("lrta:depth=1,2")
+
+
+@pytest.mark.parametrize(
+    ("text", "agent_id", "settings"),
+    [
+        ("lrta", "lrta", {}),
+        ("lrta:depth=5", "lrta", {"depth": 5}),
+        ("a:x=-3, y=+0.5 ,z=1e3", "a", {"x": -3, "y": 0.5, "z": 1000.0}),
+        ("a:x=true,y=False,z=truth", "a", {"x": True, "y": False, "z": "truth"}),
+        ("a:x=nan,y=1_000,z=" + "9" * 30, "a", {"x": "nan", "y": "1_000", "z": 1e30}),
+    ],
+)
+def test_an_agent_is_written_with_numbers_truths_and_words(text: str, agent_id: str, settings: dict[str, Any]) -> None:
+    parsed = parse_agent(text)
+    assert parsed == (agent_id, settings)
+    assert [type(value) for value in parsed[1].values()] == [type(value) for value in settings.values()]
+
+
+@pytest.mark.parametrize("text", ["lrta:", "lrta:depth", "lrta:depth=", "lrta:=3", "lrta:depth=1,depth=2", "lrta:2x=1"])
+def test_an_agent_that_is_not_written_so_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=f"^agent '{text}' "):
+        parse_agent(text)
