@@ -11,12 +11,19 @@ TESTED := tests rt_gym agents training
 # All but what they share, and the comparison with another checkout, which wants to be told where that is.
 BENCHMARKS := $(filter-out %/measure.py %/against.py,$(wildcard benchmarks/*.py))
 
-.PHONY: demo test lint types unit bench clean
+# For while one works: agents, references, search and environments, without what takes longest.
+QUICK := tests/agents tests/reference tests/rt_gym tests/test_layout.py \
+	$(addprefix --ignore-glob=*/test_,adding.py env_registry.py jit.py maps_*.py render.py sb3.py splits.py)
+
+.PHONY: demo test quick lint types unit bench clean
 
 demo: $(CORE)
 	$(VENV)/bin/rt-gym demo
 
 test: lint types unit
+
+quick: lint
+	RTGYM_HYPOTHESIS=quick $(RUN) pytest -n 2 --dist worksteal $(QUICK)
 
 lint: $(DEV)
 	$(RUN) ruff check

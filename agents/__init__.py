@@ -10,13 +10,14 @@ Example:
 
 import importlib
 import inspect
+from collections.abc import Hashable
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run
-from agents.runner.pool import POOL, key_of
+from agents.runner.pool import POOL, key_of, settings_key
 from agents.runner.trials import run_agent
 from rt_gym.errors import InputError, quoted
 from rt_gym.meter import Budget
@@ -148,12 +149,29 @@ def run(
     return run_agent(agent, problem, *options)
 
 
+@lru_cache(maxsize=256)
+def _by_default(agent_id: str, limit: int | None, count: str) -> tuple[Any, dict[str, Any], Hashable | None]:
+    """Return what a run without settings needs to know each time: class, settings, and their part of the pool's key."""
+    kind, settings = _chosen(agent_id, Budget(limit, count), {})
+    return kind, settings, settings_key(kind, settings)
+
+
 def _run_by_id(agent_id: str, problem: Problem, settings: dict[str, Any], options: tuple[Any, ...]) -> Run:
     """Run an agent that has run before with these settings on such a map, or a new one. One that raised is dropped."""
-    kind, settings = _chosen(agent_id, options[0], settings)
-    key = key_of(kind, settings, problem)
+    budget = options[0]
+    if settings:
+        kind, settings = _chosen(agent_id, budget, settings)
+        key = key_of(settings_key(kind, settings), problem)
+    else:
+        kind, settings, shared_key = _by_default(agent_id, budget.limit, budget.count)
+        key = key_of(shared_key, problem)
+    if key is None:
+        return run_agent(kind(**settings), problem, *options)
     agent = POOL.take(key) or kind(**settings)
-    record = run_agent(agent, problem, *options)
-    if key is not None:
-        POOL.put(key, agent)
+    try:
+        record = run_agent(agent, problem, *options)
+    except BaseException:
+        POOL.drop(agent)
+        raise
+    POOL.put(key, agent)
     return record

@@ -26,7 +26,11 @@ from rt_gym.world import Truth, World
 
 
 class Agent(Protocol):
-    """What every agent offers, a user's own included; plain Python is enough."""
+    """What every agent offers, a user's own included; plain Python is enough.
+
+    An agent that learns may have an attribute ``h_updates``: how often it has raised a learned value since ``reset``.
+    Runs until convergence (``trials="converge"``) need it, because they end with the first trial that raises none.
+    """
 
     def reset(self, view: View, seed: int | None = None) -> None:
         """Begin a new problem."""

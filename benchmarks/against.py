@@ -33,7 +33,7 @@ from rt_gym import Grid, Problem, World, load_map, sample_problems
 from rt_gym.maps.generate import generate
 
 Call = Callable[[], Any]
-PROCESSES = 5  # of each checkout
+PROCESSES = 5  # of each checkout, unless told otherwise
 SECONDS = 0.2  # of a turn: calls are repeated or left out until they take about as long
 PARTS = 10  # calls into which steps and resets are divided
 STEPS, BATCHED_STEPS, RESETS, MOVES = 20_000, 200_000, 500, 2_000  # those of a batch over all its episodes
@@ -43,6 +43,7 @@ FASTER = {"RTPath-v0, a step": 1.15, "RTDepth-v0, a step at depth 1": 1.15}
 ENVS = ("RTPath-v0", "RTPathFog-v0", "RTDepth-v0", "RTDeepen-v0", "RTDepthGoal-v0", "RTThink-v0")
 BATCHES = (*((name, count) for name in ENVS[:2] for count in (1024, 64)), ("RTDeepen-v0", 256), ("RTThink-v0", 64))
 TERRAIN, WIDE = "terrain-512", "1000 x 1000"
+PLACES = ("open-16", "rooms-64", TERRAIN, WIDE)  # maps of runs that are short on all of them
 LRTA = 'import agents, rt_gym; agents.run("lrta", rt_gym.sample_problems(rt_gym.load_map("rooms-64"), 1)[0])'
 COLD = {"lrta, first run": ("-c", LRTA), "rt-gym demo, compiling": ("-m", "training.cli", "demo", "--out")}
 
@@ -134,11 +135,11 @@ def tasks() -> dict[str, partial[list[Call]]]:
         "rtaa lookahead 100, a run": partial(runs, "rtaa", lookahead=100),
         **{f"tba R {R}, a run": partial(runs, "tba", R=R) for R in (10, 100)},
         "dstar-lite, a run with 4 neighbours in fog": partial(runs, "dstar-lite", fog=True),
+        **{f"{name}, act": partial(acts, name) for name in agents.ids()},
         "lrta depth 5, act": partial(acts, "lrta", depth=5),
         "lss-lrta lookahead 10, act": partial(acts, "lss-lrta", lookahead=10),
-        "tba, act": partial(acts, "tba"),
-        **{f"astar by id, {place}": partial(short_runs, "astar", place) for place in (TERRAIN, WIDE)},
-        **{f"astar kept, {place}": partial(short_runs, "astar", place, kept=True) for place in (TERRAIN, WIDE)},
+        **{f"astar by id, {place}": partial(short_runs, "astar", place) for place in PLACES},
+        **{f"astar kept, {place}": partial(short_runs, "astar", place, kept=True) for place in PLACES},
         "lrta by id, open-16": partial(short_runs, "lrta", "open-16"),
     }
 
@@ -173,14 +174,14 @@ def answer(name: str, count: int | None) -> list[float] | str:
 class Checkout:
     """A folder and its processes, of which one runs at a time. They end with this one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, processes: int) -> None:
         command = [sys.executable, __file__, "--worker", str(folder)]
         start = partial(Popen, command, cwd=folder, stdin=PIPE, stdout=PIPE, text=True)
-        self.folder, self.workers = folder, [start() for _ in range(PROCESSES)]
+        self.folder, self.workers = folder, [start() for _ in range(processes)]
         self.tasks, *_ = [self._read(worker) for worker in self.workers]
 
     def ask(self, turn: int, name: str, count: int | None = None) -> list[float]:
-        worker = self.workers[turn % PROCESSES]
+        worker = self.workers[turn % len(self.workers)]
         print(json.dumps([name, count]), file=worker.stdin, flush=True)
         if isinstance(reply := self._read(worker), str):
             raise LookupError(f"{self.folder}: {reply}")
@@ -192,7 +193,7 @@ class Checkout:
 
 def contest(repeats: int, *sides: tuple[Checkout, str]) -> tuple[float, float]:
     """Return the mean seconds of a call on both sides, after two warm-ups; the first tells how many calls to make."""
-    warm, _ = ([side.ask(turn, name) for turn in range(2 * PROCESSES)][-1] for side, name in sides)
+    warm, _ = ([side.ask(turn, name) for turn in range(2 * len(side.workers))][-1] for side, name in sides)
     count, rounds = max(1, round(len(warm) * SECONDS / sum(warm))), []
     theirs = ours = 1.0
     while not rounds or (abs(theirs / ours - 1) > DOUBT and len(rounds) < 5 * repeats):
@@ -214,7 +215,7 @@ def matches(old: Checkout, new: Checkout, repeats: int, also_cold: bool) -> Iter
     for name, title in (old.tasks | new.tasks).items():
         measure = partial(contest, repeats, (old, name), (new, name))
         yield title, (name, old.folder.name, FASTER.get(name, AIM), measure)
-    for place in (TERRAIN, WIDE):
+    for place in PLACES:
         measure = partial(contest, repeats, (new, f"astar kept, {place}"), (new, f"astar by id, {place}"))
         yield "This checkout only.", (f"astar by id beside a kept agent, {place}", "the kept agent", AIM_BY_ID, measure)
     for name, arguments in COLD.items() if also_cold else ():
@@ -235,14 +236,25 @@ def main() -> None:
     parser.add_argument("checkout", type=Path, help="the folder of the other one")
     parser.add_argument("--only", nargs="+", default=[""], metavar="WORD", help="tasks whose names have one of these")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each checkout")
+    parser.add_argument("--processes", type=int, default=PROCESSES, help="processes of each checkout")
     parser.add_argument("--cold", action="store_true", help="also compile into an empty cache: a minute or more")
     given = parser.parse_args()
     heading(f"{__doc__}\n{ROOT} beside {given.checkout}, {given.repeats} turns.")
-    every = matches(Checkout(given.checkout.resolve()), Checkout(ROOT), given.repeats, given.cold)
-    wanted = (match for match in every if any(word in match[1][0] for word in given.only))
+    sides = [Checkout(folder, given.processes) for folder in (given.checkout.resolve(), ROOT)]
+    wanted = (match for match in matches(*sides, given.repeats, given.cold) if has_one_of(given.only, match[1][0]))
     for title, table in groupby(wanted, key=lambda match: match[0]):
-        print(title)
-        print_rows([compared(*match) for _, match in table])
+        print(title, flush=True)
+        print_rows([told(compared(*match)) for _, match in table])
+
+
+def has_one_of(words: list[str], name: str) -> bool:
+    return any(word in name for word in words)
+
+
+def told(row: "Row") -> "Row":
+    """Show a row at once, for who waits."""
+    print(row.what, row.measured, file=sys.stderr, flush=True)
+    return row
 
 
 if __name__ == "__main__":

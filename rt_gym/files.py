@@ -4,7 +4,7 @@ import os
 import secrets
 import stat
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,14 +34,19 @@ def read_bytes(path: PathLike, limit: int = MAX_BYTES) -> bytes:
     return data
 
 
-def atomic_write(path: PathLike, data: bytes) -> None:
-    """Write a file so that at any moment the old content or the new one is there, never a part of it."""
+def atomic_write(path: PathLike, data: bytes | Iterable[bytes]) -> None:
+    """Write a file so that at any moment the old content or the new one is there, never a part of it.
+
+    Args:
+        path: where to.
+        data: the content, or its pieces one after the other.
+    """
     with _refusing(path, "written"):
         # Links are followed, so that the file they name is replaced and not the link.
         target = Path(os.path.realpath(path))
         if target.exists() and not target.is_file():
             raise InputError(f"{shown(path)}: is not a regular file")
-        _write_beside(target, data)
+        _write_beside(target, [data] if isinstance(data, bytes) else data)
 
 
 def make_folder(path: PathLike) -> None:
@@ -55,11 +60,11 @@ def make_folder(path: PathLike) -> None:
         raise InputError(f"{shown(path)}: nothing can be written into this folder")
 
 
-def _write_beside(target: Path, data: bytes) -> None:
+def _write_beside(target: Path, pieces: Iterable[bytes]) -> None:
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
-            file.write(data)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

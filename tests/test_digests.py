@@ -1,4 +1,4 @@
-"""Seeded runs of every id are what they were, byte for byte; see ``digests/runs.py``."""
+"""Seeded runs of every id, and what seeded commands write, are what they were; see ``digests/``."""
 
 import json
 import platform
@@ -10,10 +10,11 @@ from numba import config
 
 import agents
 import rt_gym
-from digests import runs
+from digests import commands, runs
 
 DIGESTS = json.loads(runs.FILE.read_text())
 CASES = list(runs.cases())
+COMMANDS = json.loads(commands.FILE.read_text())
 
 
 def test_every_id_that_was_recorded_is_still_there() -> None:
@@ -34,3 +35,14 @@ def test_runs_are_what_they_were(name: str, taken: Any, argument: str) -> None:
     if name.startswith(("env ", "batch ")) and (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         pytest.skip("the last bit of a logarithm in an observation may differ on another system")
     assert taken(argument) == DIGESTS[name]
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="takes too long without the compiler")
+@pytest.mark.parametrize("name", commands.COMPARISONS)
+def test_comparisons_are_what_they_were(name: str) -> None:
+    assert commands.comparison(name) == COMMANDS[name]
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="takes too long without the compiler")
+def test_a_trained_depth_policy_is_what_it_was() -> None:
+    assert commands.depth() == COMMANDS["depth"]

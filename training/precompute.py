@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.knowledge import knn, pdb, subgoals
-from rt_gym import Grid
+from rt_gym import Grid, InputError
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole
 from rt_gym.terrain import Position
 from training.runs import Workers
-from training.runs.execution import run_all
-from training.runs.jobs import Arrays, Series, Work
-from training.runs.store import Store
+from training.runs.execution import Store, run_all
+from training.runs.jobs import Series, Work
+from training.runs.rows import Arrays
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,10 @@ class Order(ABC):
 
     grid: Grid
     agent: ClassVar[str]  # whose knowledge it is
+
+    def __post_init__(self) -> None:
+        if not self.grid.free_cells:
+            raise InputError(f"map {self.grid.name} has no free cell")
 
     @abstractmethod
     def estimate(self) -> tuple[float, int]:
@@ -65,10 +69,6 @@ class Order(ABC):
         """Return the work as workers take it."""
         settings = {name: value for name, value in vars(self).items() if name != "grid"}
         return Series(Parts(type(self), settings), self.grid, tuple(self.work()))
-
-    def jobs(self) -> Sequence[int]:
-        """Return what progress is counted in."""
-        return self.work()
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,12 @@ def _hops(grid: Grid, kind: str, level: int, mode: str, cap: int) -> Any:
     return pdb.build_hops(grid, _regions(grid, kind, level), mode, cap)
 
 
+def _check_goals(grid: Grid, goals: Sequence[Position]) -> None:
+    for goal in goals:
+        if not grid.contains(goal) or not grid.passable[goal[1], goal[0]]:
+            raise InputError(f"goal {goal} is no free cell of the map")
+
+
 @dataclass(frozen=True)
 class Patterns(Order):
     """A pattern database, towards all regions or those of some goals; the other fields are those of ``pdb-lrta``."""
@@ -138,6 +144,12 @@ class Patterns(Order):
     abstraction: str = "clique"
     goals: tuple[Position, ...] = ()
     agent = "pdb-lrta"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        pdb.checked_mode(self.mode)
+        whole("cap", self.cap, 1, pdb.MAX_CAP)
+        _check_goals(self.grid, self.goals)
 
     @property
     def regions(self) -> Abstraction:
@@ -180,6 +192,10 @@ class Subgoals(Order):
     goals: tuple[Position, ...] = ()
     agent = "subgoal-lrta"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_goals(self.grid, self.goals)
+
     def estimate(self) -> tuple[float, int]:
         """Time a few trees."""
         return subgoals.estimate(self.grid, self.goals or None, self.first)
@@ -217,6 +233,7 @@ class Neighbours(Order):
     agent = "knn-lrta"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole("records", self.records, 0, knn.MAX_RECORDS)
 
     def estimate(self) -> tuple[float, int]:

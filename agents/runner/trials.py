@@ -36,6 +36,8 @@ def run_agent(
     world = _world_for(agent, problem, budget, most, clock)
     began = time.perf_counter()
     agent.reset(world.view, checked_seed(seed))
+    if not wanted and not isinstance(agent, KernelAgent):
+        _require_count(agent)
     prepared = getattr(agent, "precompute_seconds", 0.0)
     ready = time.perf_counter() - began
     records = [_run_trial(agent, world, most, min(prepared, ready))]
@@ -44,6 +46,14 @@ def run_agent(
         getattr(agent, "begin_trial", lambda: None)()
         records.append(_run_trial(agent, world, most, 0.0))
     return total(records)
+
+
+def _require_count(agent: Agent) -> None:
+    """Refuse an agent of one's own that does not count what it learns: it would converge after one trial."""
+    if not hasattr(agent, "h_updates"):
+        name = type(agent).__name__
+        says = "an attribute h_updates that counts how often a learned value was raised since reset"
+        raise InputError(f'{name} does not say whether it still learns: trials="converge" needs {says}')
 
 
 def _world_for(agent: Agent, problem: Problem, budget: Budget, max_moves: int, clock: bool) -> World:
@@ -65,6 +75,7 @@ def _finished(records: list[Run], wanted: int) -> bool:
 def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: float) -> Run:
     if isinstance(agent, KernelAgent):
         agent.compile(world)
+    before = _own_updates(agent)
     began = time.perf_counter()
     if isinstance(agent, KernelAgent):
         end = agent.run_trial(world, max_moves)
@@ -73,7 +84,12 @@ def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: f
     seconds = time.perf_counter() - began
     if end == OVERRUN and world.budget.on_overrun == "raise":
         raise BudgetExceeded(f"move {world.view.moves + 1} {world.excess}")
-    return _record(agent, world, end, seconds, precompute_seconds)
+    return _record(agent, world, end, seconds, precompute_seconds, _own_updates(agent) - before)
+
+
+def _own_updates(agent: Agent) -> int:
+    """Return what an agent of one's own has counted; kernels count for themselves."""
+    return 0 if isinstance(agent, KernelAgent) else whole("h_updates", getattr(agent, "h_updates", 0), 0)
 
 
 def _act_trial(agent: Agent, world: World, max_moves: int) -> int:
@@ -98,8 +114,8 @@ def _checked(action: Any, world: World) -> int:
     return int(action)
 
 
-def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float) -> Run:
-    """Read the record of the trial that has just ended off the world."""
+def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float, updates: int) -> Run:
+    """Read the record of the trial that has just ended off the world; ``updates`` are those outside of kernels."""
     last, tally = _numbers(world.trip.meter), _numbers(world.trip.tally)
     for count in ("expansions", "scans", "learning_ops", "trace_steps"):  # spent on a move that was never made
         tally[count] += last[count]
@@ -124,7 +140,7 @@ def _record(agent: Agent, world: World, end: int, seconds: float, precompute_sec
         move_seconds=_move_seconds(world, seconds),
         precompute_seconds=precompute_seconds,
         memory=agent.count_learned() if isinstance(agent, KernelAgent) else 0,
-        h_updates=tally["raises"],
+        h_updates=tally["raises"] + updates,
         overrun=tally["overruns"] > 0 or end == OVERRUN,
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.runner.pool import Pool, key_of
+from agents.runner.pool import Pool, key_of, settings_key
 from reference.plain_oracle import random_problem
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
 
@@ -78,7 +78,7 @@ class TestSameResults:
     def test_two_that_run_at_once_do_not_share_an_agent(self, pool: Pool) -> None:
         (problem,) = some_problems(7, 1)
         agents.run("lrta", problem)
-        key = key_of(agents.load("lrta"), {}, problem)
+        key = key_of(settings_key(agents.load("lrta"), {}), problem)
         assert pool.take(key) is not None
         assert pool.take(key) is None
 
@@ -93,7 +93,7 @@ class TestWhatWaits:
     def test_an_agent_forgets_the_problem(self, pool: Pool) -> None:
         (problem,) = some_problems(9, 1)
         agents.run("lss-lrta", problem)
-        agent = pool.take(key_of(agents.load("lss-lrta"), {}, problem))
+        agent = pool.take(key_of(settings_key(agents.load("lss-lrta"), {}), problem))
         assert agent is not None
         assert not hasattr(agent, "view")
 
@@ -125,13 +125,12 @@ class TestWhatWaits:
         assert len(pool) == 0
 
     def test_settings_without_a_hash_are_not_kept(self) -> None:
-        (problem,) = some_problems(11, 1)
-        assert key_of(agents.load("lrta"), {"depth": []}, problem) is None
+        assert settings_key(agents.load("lrta"), {"depth": []}) is None
 
     def test_a_map_of_another_kind_takes_another_agent(self, pool: Pool) -> None:
         grid = np.ones((6, 6))
         kinds = [Grid(grid), Grid(grid, connectivity=4), Grid(grid, cost="unit"), Grid(np.ones((6, 7)))]
-        keys = [key_of(agents.load("astar"), {}, Problem(kind, (0, 0), (5, 5))) for kind in kinds]
+        keys = [key_of(settings_key(agents.load("astar"), {}), Problem(kind, (0, 0), (5, 5))) for kind in kinds]
         assert len(set(keys)) == len(kinds)
 
 

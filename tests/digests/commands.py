@@ -1,7 +1,8 @@
 """What seeded commands write: three comparisons, a trained depth policy, and the verdicts of all experiments.
 
-``tests/test_digests.py`` compares the first two with what they were. ``python tests/digests/commands.py`` writes them
-anew, where they change on purpose; ``--check`` compares all of them, the experiments included, which take minutes.
+They say that nothing has changed since they were taken. ``tests/test_digests.py`` compares comparisons and policy;
+``python tests/digests/commands.py --check`` compares the experiments at smoke size, too, which takes minutes. Without
+``--check`` all are written anew, where they change on purpose.
 """
 
 import csv
@@ -11,6 +12,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,14 @@ DEPTH = (
     " --d-max 6 --problems 12 --dagger 1 --seed 5"
 )
 # What depends on the machine or on the names of sources.
+TIMED = "a time"  # in place of a number that depends on the machine
 VOLATILE = {"versions", "sources", "commit", "command", "processor"}
 
 
 def run(*arguments: str) -> str:
-    """Run ``rt-gym`` and return what it prints; 1 is the exit code of a comparison that got worse."""
-    done = subprocess.run(
-        [sys.executable, "-m", "training.cli", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    """Run ``rt-gym`` and return what it prints."""
+    command = [sys.executable, "-m", "training.cli", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -48,7 +50,7 @@ def digest(content: Any) -> str:
 
 
 def comparison(name: str) -> dict[str, str]:
-    """Return digests of the table and of the settings of a comparison; new columns and settings are left out."""
+    """Return digests of the table and of the settings of a comparison, but for what depends on the machine."""
     with tempfile.TemporaryDirectory() as folder:
         run("compare", *COMPARISONS[name].split(), "--jobs", "2", "--out", folder)
         rows = csv.reader(io.StringIO(Path(folder, "results.csv").read_text()))
@@ -66,16 +68,39 @@ def depth() -> dict[str, str]:
 
 
 def verdicts() -> dict[str, list[Any]]:
-    """Return claim, bar, value and verdict of all claims of all experiments, with generated maps."""
+    """Return paper's figure, bar, value and verdict of all claims of all experiments, on generated maps."""
     with tempfile.TemporaryDirectory() as folder:
         found = json.loads(run("reproduce", "all", "--size", "smoke", "--json", "--out", folder))
-    names = "claim", "paper", "low", "high", "ours", "verdict"
+    names = "paper", "low", "high", "ours", "verdict"
     return {document["id"]: [[claim[name] for name in names] for claim in document["claims"]] for document in found}
 
 
-if __name__ == "__main__":
+def differences(then: dict[str, list[Any]], now: dict[str, list[Any]]) -> list[str]:
+    """Return a line for every claim that is not what it was; of claims about times only the bar is compared."""
+    lines = [f"{name}: is new or gone" for name in then.keys() ^ now.keys()]
+    for name in then.keys() & now.keys():
+        if len(then[name]) != len(now[name]):
+            lines.append(f"{name}: has {len(now[name])} claims instead of {len(then[name])}")
+        for number, (old, new) in enumerate(zip(then[name], now[name], strict=False)):
+            same = old[:3] == new[:3] if old[3] == TIMED else old == new
+            lines += [] if same else [f"{name}, claim {number}: {old} became {new}"]
+    return lines
+
+
+def main() -> None:
+    """Write all digests, or compare them."""
     current: dict[str, Any] = {name: comparison(name) for name in COMPARISONS} | {"depth": depth()}
-    print(json.dumps(current, indent=1))
-    current["verdicts"] = verdicts()
-    if "--out" in sys.argv:
-        Path(sys.argv[sys.argv.index("--out") + 1]).write_text(json.dumps(current, indent=1) + "\n")
+    stored, judged = json.loads(FILE.read_text()), verdicts()
+    if "--check" in sys.argv:
+        wrong = [f"{name} has changed" for name in current if current[name] != stored[name]]
+        wrong += differences(stored["verdicts"], judged)
+        print("\n".join(wrong) or "all are what they were")
+        sys.exit(bool(wrong))
+    for name, claims in judged.items():
+        timed = [old[3] == TIMED for old in stored["verdicts"].get(name, [])]
+        judged[name] = [[*new[:3], TIMED, None] if time else new for time, new in zip_longest(timed, claims)]
+    FILE.write_text(json.dumps(current | {"verdicts": judged}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from training import check_agents
-from training.cli import agents, bench, compare, demo, maps, play, precompute, reproduce, train
+from training.cli import agents, compare, demo, maps, play, precompute, reproduce, train
 
 # name -> a function, or an app of further sub-commands
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
@@ -28,7 +28,7 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "agents": agents.agents,
     "maps": maps.app,
     "play": play.play,
-    "bench": bench.bench,
+    "bench": agents.bench,
 }
 
 

@@ -1,17 +1,22 @@
-"""``rt-gym agents``: which algorithms there are, what they take, and where they come from."""
+"""``rt-gym agents``: which algorithms there are, what they take, and where they come from.
+
+``rt-gym bench``: how fast this processor is, and whether A* agrees with published optimal lengths.
+"""
 
 import inspect
 import re
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from training.cli.options import AsJson, Backend, Jobs, Scheduler, make_workers
-from training.cli.terminal import make_folder, print_json, print_table, progress
+from training.cli.terminal import gather, make_folder, print_json, print_table, progress
 
 if TYPE_CHECKING:
+    from training.judge.speed import Check, Throughput
     from training.runs import Workers
 
 _YEAR = re.compile(r"\b(19|20)\d\d\b")
@@ -79,8 +84,8 @@ def _write_docs(folder: Path, measured: list[str], workers: "Workers") -> None:
     make_folder(folder)
     plan = common_plan(measured)
     with progress("measuring", plan.runs) as advance:
-        rows, timings = run_plan(plan, workers=workers, advance=advance)
-    typer.echo(str(write_agents_page(folder, [describe(name) for name in ids()], rows, timings)))
+        runs = run_plan(plan, workers=workers, advance=advance)
+    typer.echo(str(write_agents_page(folder, [describe(name) for name in ids()], runs)))
 
 
 def _docs(kind: type) -> list[str]:
@@ -104,3 +109,76 @@ def _parameters(entry: dict[str, Any]) -> str:
 
 def _bound(entry: dict[str, Any]) -> str:
     return "none" if entry["bound"] is None else str(entry["bound"])
+
+
+_MAP, _RANGE, _PROBLEMS, _BUDGET = "terrain-512", (100, 300), 10, 100
+
+Scen = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Check A* on all problems of the .map.scen files here, beside their .map."),
+]
+
+
+def bench(
+    scen: Scen = None,
+    as_json: AsJson = False,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+) -> None:
+    """Measure the speed of every agent here, or check A* against the optimal lengths of scenario files."""
+    workers = make_workers(jobs, backend, scheduler)
+    if scen is None:
+        _measure_speed(as_json)
+    else:
+        _check_scenarios(scen, workers, as_json)
+
+
+def _measure_speed(as_json: bool) -> None:
+    from agents import ids
+    from rt_gym import load_map, sample_problems
+    from training.judge.speed import throughput
+
+    problems = sample_problems(load_map(_MAP), _PROBLEMS, *_RANGE)
+    measured = (throughput(agent_id, problems, _BUDGET) for agent_id in ids())
+    results = gather("measuring", measured, len(ids()))
+    if as_json:
+        print_json({"map": _MAP, "results": [asdict(result) for result in results]})
+        return
+    columns = ["agent", "moves/s", "expansions/s", "µs per 100 expansions"]
+    print_table(f"Speed on {_MAP}, one core", columns, list(map(_speed_row, results)))
+
+
+def _speed_row(result: "Throughput") -> list[str]:
+    speeds = [f"{result.moves_per_second:,.0f}", f"{result.expansions_per_second:,.0f}"]
+    return [result.label, *speeds, f"{1e8 / result.expansions_per_second:.1f}"]
+
+
+def _check_scenarios(folder: Path, workers: "Workers", as_json: bool) -> None:
+    from training.judge.speed import check_all, scenario_files
+
+    files = scenario_files(folder)
+    with progress("checking A*", len(files)) as advance:
+        checks = check_all(files, workers, advance)
+    problems, matching = sum(check.problems for check in checks), sum(check.matching for check in checks)
+    if as_json:
+        print_json({"maps": [asdict(check) for check in checks], "problems": problems, "matching": matching})
+    else:
+        columns = ["map", "problems", "matching", "largest deviation", "expansions/s"]
+        print_table("A*", columns, [_check_row(check, folder) for check in checks])
+        typer.echo(f"{matching} of {problems} match")
+    if matching < problems:
+        raise typer.Exit(1)
+
+
+def _check_row(check: "Check", folder: Path) -> list[str]:
+    from rt_gym.files import shown
+    from training.judge.tables import Alarm
+
+    return [
+        shown(Path(check.map).relative_to(folder).with_suffix("")),
+        str(check.problems),
+        (str if check.matching == check.problems else Alarm)(check.matching),
+        f"{check.largest_deviation:.6f}",
+        f"{check.expansions_per_second:,.0f}",
+    ]

@@ -1,6 +1,6 @@
 """``rt-gym compare``: agents on the same problems, in a table, a plot and a recommendation."""
 
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +39,7 @@ Maps = Annotated[
 ]
 Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.", max=10**6)]
 Trials = Annotated[str, PROBLEMS.option("N|converge", "How often each problem is solved.")]
+Repeats = Annotated[int, PROBLEMS.option("N", "Runs of each problem, with other random ties.", min=1, max=10**4)]
 MaxMoves = Annotated[int, PROBLEMS.option("N", "The move cap of every trial; to meet it is to fail.", min=1, max=10**8)]
 Agents = Annotated[list[str] | None, AGENTS.option("ID[:NAME=VALUES]", _AGENT, "--agent", "-a")]
 Budgets = Annotated[str, AGENTS.option("N,...", f"Limits per move; {_BUDGETS} without --agent.")]
@@ -56,7 +57,7 @@ Against = Annotated[
 Leaderboard = Annotated[
     bool, JUDGING.option(None, "Rank depth controllers: 0 is the best fixed depth, 1 the oracle.", "--leaderboard")
 ]
-Price = Annotated[float, JUDGING.option("STEPS", "What an expansion costs, for --leaderboard.", min=0.0)]
+Price = Annotated[float | None, JUDGING.option("STEPS", "What an expansion costs on the leaderboard; 0.01.", min=0.0)]
 Out = Annotated[Path, RUNNING.option("FOLDER", "Where tables, plots and finished jobs are kept.")]
 
 
@@ -67,6 +68,7 @@ def compare(
     vision: Vision = None,
     changes: Changes = None,
     trials: Trials = "1",
+    repeats: Repeats = 1,
     max_moves: MaxMoves = 1_000_000,
     agent: Agents = None,
     budget: Budgets = "",
@@ -77,7 +79,7 @@ def compare(
     baseline: Baseline = None,
     against: Against = None,
     leaderboard: Leaderboard = False,
-    price: Price = 0.01,
+    price: Price = None,
     out: Out = Path("rt-gym-compare"),
     jobs: Jobs = -1,
     backend: Backend = "loky",
@@ -90,33 +92,44 @@ def compare(
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.judge import Question, find
-    from training.runs import Draw, choose_changes, portfolio, read_rows, run_plan
-    from training.runs.specs import parse_trials
+    from training.runs import Draw, choose_changes, portfolio, read_runs, run_plan
+    from training.runs.contenders import parse_trials
 
     workers = make_workers(jobs, backend, scheduler)
-    _check_marks(agent if leaderboard else None)
-    former = read_rows(against) if against else None
+    ranked_at = _ranking_price(leaderboard, price, agent)
+    former = read_runs(against) if against else None
     low, high = optimal_range(optimal)
     draw = Draw(problems, low, high, seed, vision, choose_changes(changes))
     limits = _limits(budget, count, budget_ms, units, tick_ms, bool(agent))
     bounds = {"trials": parse_trials("--trials", trials), "max_moves": max_moves, "seed": seed}
+    bounds["repeats"] = repeats
     plan = _plan(maps, draw, agent or portfolio(), limits, bounds, out, baseline)
     with resumable("running", plan.runs, "runs", out) as advance:
-        rows, timings = run_plan(plan, out, workers, advance)
-    findings = find(plan, rows, timings, Question(baseline, former, str(against), units, tick_ms or 0.0))
+        runs = run_plan(plan, out, workers, advance)
+    findings = find(plan, runs, Question(baseline, former, str(against), units, tick_ms or 0.0))
     asked = {"optimal_from": low, "optimal_to": None if high == inf else high, "baseline": baseline}
-    _tell(findings, findings.write(out, asked), as_json, price if leaderboard else None)
+    _tell(findings, findings.write(out, asked), as_json, ranked_at)
     if findings.regressed:
         raise typer.Exit(1)
 
 
-def _check_marks(specs: list[str] | None) -> None:
-    """Refuse a leaderboard without the fixed depths and the oracle, which define 0 and 1."""
-    from training.judge.leaderboard import require_marks
-    from training.runs.specs import parse_sweep
+def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -> float | None:
+    """Return the price of a leaderboard, None if there is to be none.
 
-    if specs:
+    Raises:
+        InputError: for a price without a leaderboard, or without the agents that define 0 and 1.
+    """
+    from rt_gym import InputError
+    from training.judge.leaderboard import PRICE, require_marks
+    from training.runs.contenders import parse_sweep
+
+    if price is not None and not wanted:
+        raise InputError("--price goes with --leaderboard")
+    if price is not None and not isfinite(price):
+        raise InputError(f"--price must be a finite number, not {price}")
+    if wanted and specs:
         require_marks(name for text in specs for name, _ in parse_sweep(text))
+    return (PRICE if price is None else price) if wanted else None
 
 
 def _limits(
@@ -125,7 +138,7 @@ def _limits(
     """Return the limits per move; without any, those of the portfolio if no agents were chosen."""
     from rt_gym import InputError
     from training.judge import Limits
-    from training.runs.specs import parse_numbers
+    from training.runs.contenders import parse_numbers
 
     if (units is None) != (tick_ms is None):
         raise InputError("--units and --tick-ms go together")
@@ -154,7 +167,7 @@ def _plan(
     with progress("calibrating", len(limits.times)) as advance:
         contenders = limits.enlist_calibrated(specs, calibration, advance)
     plan = Plan(tuple(contenders), courses, **bounds)
-    if baseline:
+    if baseline is not None:
         choose_baseline(plan.contenders, baseline)
     make_folder(out)
     calibration.keep()
@@ -165,7 +178,7 @@ def _tell(findings: "Findings", files: list[Path], as_json: bool, price: float |
     from training.judge.leaderboard import leaderboard_table, score
 
     names = [str(path) for path in files]
-    standings = [] if price is None else score(findings.rows, price, findings.plan.seed)
+    standings = [] if price is None else score(findings.runs, price, findings.plan.seed)
     if as_json:
         ranked = {"leaderboard": [standing.document() for standing in standings]} if standings else {}
         print_json(findings.document() | ranked | {"files": names})

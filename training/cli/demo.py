@@ -41,8 +41,9 @@ def demo(
 ) -> None:
     """Compare classical and learned agents on two maps at three budgets, draw a plot and a picture of one run."""
     workers = make_workers(jobs, backend, scheduler)
+    plans = {name: _plan(name, seed) for name in _MAPS}
     make_folder(out)
-    findings = _compare({name: _plan(name, seed) for name in _MAPS}, workers)
+    findings = _compare(plans, workers)
     files = [str(path) for path in _draw(findings, out)]
     if as_json:
         print_json({"seed": seed, "maps": [_document(*pair) for pair in findings.items()], "files": files})
@@ -68,7 +69,7 @@ def _compare(plans: "dict[str, Plan]", workers: "Workers") -> "dict[str, Finding
     with progress("", sum(plan.runs for plan in plans.values())) as advance:
         for name, plan in plans.items():
             advance(0, name)
-            findings[name] = find(plan, *run_plan(plan, workers=workers, advance=advance))
+            findings[name] = find(plan, run_plan(plan, workers=workers, advance=advance))
     return findings
 
 
@@ -84,8 +85,7 @@ def _title(name: str) -> str:
 
 def _draw(findings: "dict[str, Findings]", out: Path) -> Iterator[Path]:
     """Write the plot and the picture of the longest problem's run, and yield where they are."""
-    from training.judge.figures import score_panel
-    from training.judge.plots import draw_panels, save
+    from training.judge.plots import draw_panels, save, score_panel
 
     figure = draw_panels([score_panel(_title(name), found.scores, "mean") for name, found in findings.items()])
     yield save(figure, out / "suboptimality.png")
@@ -109,7 +109,7 @@ def _picture(problem: "Problem", seed: int, path: Path) -> Path:
 def _document(name: str, findings: "Findings") -> dict[str, Any]:
     from training.judge.tables import slow_moves
 
-    slow = slow_moves(findings.rows, findings.timings)
+    slow = slow_moves(findings.runs)
     pairs = zip(findings.plan.contenders, findings.scores, strict=True)
     settings = [_setting(contender, score) | {"move_seconds_p99": slow[score.entry]} for contender, score in pairs]
     low, high = _MAPS[name]

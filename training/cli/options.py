@@ -59,7 +59,7 @@ def make_workers(jobs: int, backend: str, scheduler: str | None) -> "Workers":
 
 def optimal_range(text: str | None) -> tuple[float, float]:
     """Return the range of ``--optimal``, that of all costs where it is not given."""
-    from training.runs.specs import parse_range
+    from training.runs.contenders import parse_range
 
     return parse_range("--optimal", text) if text else (1.0, float("inf"))
 

@@ -14,7 +14,7 @@ from training.cli.terminal import print_json, progress
 if TYPE_CHECKING:
     from agents import Run
     from rt_gym import Problem
-    from training.cli.player.screens import Look
+    from training.cli.screens import Look
     from training.runs import Contender
 
 _AGENT, _SHOWING = Group("Agent"), Group("Showing")
@@ -64,7 +64,7 @@ class _Task:
 
     def _given(self) -> "Problem":
         from rt_gym import InputError, Problem, load_map
-        from training.runs.specs import parse_position
+        from training.runs.contenders import parse_position
 
         if self.start is None or self.goal is None:
             raise InputError("--start and --goal go together")
@@ -95,9 +95,9 @@ def play(
 ) -> None:
     """Watch an agent on its way, in the terminal or in a window."""
     from rt_gym import InputError
-    from training.cli.player.screens import Look
+    from training.cli.screens import Look
     from training.runs import Allowance, enlist
-    from training.runs.specs import parse_agent
+    from training.runs.contenders import parse_agent
 
     if step and as_json:
         raise InputError("--step tells a story and --json prints one document: only one of them can be had")
@@ -115,8 +115,8 @@ def play(
 def _show(contender: "Contender", problem: "Problem", look: "Look", save: list[Path], bounds: dict[str, Any]) -> "Run":
     """Run an agent, then show the same run and write its films; return the record."""
     import agents
-    from training.cli.player.film import Show, open_film
-    from training.cli.player.playback import Playback
+    from training.cli.film import Show, open_film
+    from training.cli.playback import Playback
     from training.runs.contenders import make_agent
 
     agent = make_agent(contender.agent, contender.settings)
@@ -134,7 +134,7 @@ def _show(contender: "Contender", problem: "Problem", look: "Look", save: list[P
 def _summary(name: str, run: "Run", files: "list[Path]") -> Iterator[str]:
     """Yield the lines that end the show."""
     from rt_gym.files import shown
-    from training.cli.player.playback import ENDS, number
+    from training.cli.playback import ENDS, number
 
     problem, spent = run.problem, run.move_seconds
     yield f"{name} on {shown(problem.grid.name)} from {problem.start} to {problem.goal}: {ENDS[run.outcome]}"

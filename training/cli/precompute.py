@@ -54,11 +54,11 @@ def pdb(
     as_json: AsJson = False,
 ) -> None:
     """Build the pattern database of pdb-lrta: for every pair of regions a depth and a subgoal."""
-    from agents.knowledge.pdb import checked_mode
+    from rt_gym import load_map
     from training.precompute import Patterns
 
-    grid = _load(map_name)
-    order = Patterns(grid, level, cap, checked_mode(mode), abstraction, _goals(grid, goals))
+    grid = load_map(map_name)
+    order = Patterns(grid, level, cap, mode, abstraction, _goals(goals))
     _prepare(order, _file(out, grid, "pdb"), make_workers(jobs, backend, scheduler), yes, as_json)
 
 
@@ -75,10 +75,11 @@ def subgoals(
     as_json: AsJson = False,
 ) -> None:
     """Grow the trees of subgoal-lrta, one for every goal."""
+    from rt_gym import load_map
     from training.precompute import Subgoals
 
-    grid = _load(map_name)
-    order = Subgoals(grid, first, _goals(grid, goals))
+    grid = load_map(map_name)
+    order = Subgoals(grid, first, _goals(goals))
     _prepare(order, _file(out, grid, "subgoals"), make_workers(jobs, backend, scheduler), yes, as_json)
 
 
@@ -96,33 +97,30 @@ def knn(
     as_json: AsJson = False,
 ) -> None:
     """Solve random problems for knn-lrta and keep their subgoals."""
+    from rt_gym import load_map
     from training.precompute import Neighbours
 
-    grid = _load(map_name)
+    grid = load_map(map_name)
     order = Neighbours(grid, records, cutoff, seed)
     _prepare(order, _file(out, grid, "knn"), make_workers(jobs, backend, scheduler), yes, as_json)
 
 
-def _load(map_name: str) -> "Grid":
-    from rt_gym import InputError, load_map
-
-    grid = load_map(map_name)
-    if not grid.free_cells:
-        raise InputError(f"map {grid.name} has no free cell")
-    return grid
-
-
 def _file(out: Path | None, grid: "Grid", kind: str) -> Path:
     """Return where the file goes, or refuse a place where none can be written."""
+    from rt_gym import InputError
+    from rt_gym.files import shown
+
     path = Path(f"{grid.name}-{kind}.npz") if out is None else out
+    if path.is_dir():
+        raise InputError(f"{shown(path)}: is a folder, where a file is wanted")
     make_folder(path.parent)
     return path
 
 
-def _goals(grid: "Grid", given: list[str] | None) -> "tuple[Position, ...]":
-    """Return the goals that were asked for, all of them free cells of the map."""
-    from rt_gym import InputError, load_scenarios
-    from training.runs.specs import parse_position
+def _goals(given: list[str] | None) -> "tuple[Position, ...]":
+    """Return the goals that were asked for."""
+    from rt_gym import load_scenarios
+    from training.runs.contenders import parse_position
 
     goals: list[Position] = []
     for text in given or ():
@@ -130,9 +128,6 @@ def _goals(grid: "Grid", given: list[str] | None) -> "tuple[Position, ...]":
             goals += [scenario.goal for scenario in load_scenarios(text)]
         else:
             goals.append(parse_position("--goals", text))
-    for goal in goals:
-        if not grid.contains(goal) or not grid.passable[goal[1], goal[0]]:
-            raise InputError(f"goal {goal} is no free cell of the map")
     return tuple(dict.fromkeys(goals))
 
 
@@ -141,7 +136,7 @@ def _prepare(order: "Order", path: Path, workers: "Workers", yes: bool, as_json:
 
     if not yes:
         _ask(*order.estimate())
-    began, count = time.perf_counter(), len(order.jobs())
+    began, count = time.perf_counter(), len(order.work())
     with resumable("preparing", count, "goals or records", path.parent) as advance:
         precompute(order, path, workers, advance)
     _tell(path, time.perf_counter() - began, as_json)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_WIDTH_IN_A_FILE, _WIDE = 120, 100
+_WIDTH_IN_A_FILE, _ENDLESS = 120, 10_000
 _EXACT = re.compile(r"([34]8);2;(\d+);(\d+);(\d+)")
 _CUBE = (0, 95, 135, 175, 215, 255)  # the levels of colours 16 to 231, six to the power of three
 _GREYS = range(8, 248, 10)  # those of colours 232 to 255
@@ -44,8 +44,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     console = Console()
     if not console.is_terminal:
         console = Console(width=_WIDTH_IN_A_FILE)
-    gap = (0, 1) if console.width >= _WIDE else (0, 0)
-    table = Table(title=Text(title, "bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=gap, pad_edge=False)
+    table = Table(title=Text(title, "bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for number, column in enumerate(columns):
         words = number < left
         table.add_column(column, justify="left" if words else "right", no_wrap=not words)
@@ -56,6 +55,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_row(
             *(Text(cell, "bold red" if isinstance(cell, Alarm) else "") for cell in row), style="bold" * heading
         )
+    if console.measure(table, options=console.options.update(max_width=_ENDLESS)).maximum > console.width:
+        table.padding = (0, 0)  # rather than words in two lines
     console.print(table)
 
 

@@ -82,12 +82,17 @@ def depth(
     Without maps: the splits mixed-train, mixed-validation and mixed-test.
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
+    from rt_gym import InputError
+    from training.learn import draw_parts
     from training.learn.log import Logging
     from training.learn.select import DepthConfig, train_depth
-    from training.learn.setup import draw_parts
     from training.learn.targets import Recipe
 
     workers = make_workers(jobs, backend, scheduler)
+    if price is not None and labels != "cost":
+        raise InputError("--price goes with --labels cost")
+    if threshold is not None and decide != "deepen":
+        raise InputError("--threshold goes with --decide deepen")
     recipe = Recipe(learner, labels, decide, features, ties, min_leaf=min_leaf, confidence=confidence, seed=seed)
     config = DepthConfig(recipe, Logging(d_max, history, seed=seed), dagger, price, threshold)
     config.recipes()  # refuses a price or threshold that does not fit
@@ -164,9 +169,9 @@ def goal(
     Without maps: the splits mixed-train and mixed-test.
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
+    from training.learn import draw_parts
     from training.learn.goal import train_goal
     from training.learn.goal_log import GoalConfig
-    from training.learn.setup import draw_parts
 
     workers = make_workers(jobs, backend, scheduler)
     config = GoalConfig(level, abstraction, depth, history, states, rounds, min_leaf, confidence, seed)
@@ -248,10 +253,10 @@ def rl(
     Without maps: the splits mixed-train, mixed-validation and mixed-test.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
     """
+    from training.learn import draw_parts
     from training.learn.rl import RLConfig, train_rl
     from training.learn.rl.model import check_installed
-    from training.learn.setup import draw_parts
-    from training.runs.specs import parse_numbers
+    from training.runs.contenders import parse_numbers
 
     workers = make_workers(jobs, backend, scheduler)
     config = RLConfig(

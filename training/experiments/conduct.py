@@ -1,7 +1,6 @@
 """Runs an experiment: draw problems, train what takes part, run, judge every claim, and describe it as one document."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
 from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
@@ -9,23 +8,13 @@ from typing import Any
 
 from rt_gym.files import make_folder
 from training.experiments.evidence import Evidence
-from training.experiments.frame import Experiment, Finding, Part, check_size
-from training.experiments.grounds import Generated, Ground
+from training.experiments.frame import Experiment, Finding, Generated, Ground, Part, check_size
 from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
-from training.learn.setup import TrainingSetup
-from training.runs import Course, Plan, Row, Timing, Workers, run_plan, write_tables
+from training.learn import Reporting, TrainingSetup, silent
+from training.runs import Course, Plan, Runs, Workers, run_plan, write_tables
 
 STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
 OUT = Path("rt-gym-reproduce")
-
-# Called with what is being done and how much of it there is; what it yields is called with how much has become done.
-Progress = Callable[[str, float], AbstractContextManager[Callable[..., Any]]]
-
-
-@contextmanager
-def silent(text: str, total: float) -> Iterator[Callable[..., Any]]:
-    """Show no progress."""
-    yield lambda amount=1, text=None: None
 
 
 def conduct(
@@ -34,7 +23,7 @@ def conduct(
     maps: Path | None = None,
     out: Path = OUT,
     workers: Workers | None = None,
-    progress: Progress = silent,
+    progress: Reporting = silent,
 ) -> dict[str, Any]:
     """Run one experiment, write its tables, and return what it found, as JSON takes it.
 
@@ -51,20 +40,20 @@ def conduct(
     drawn = [_draw(experiment, part, size, maps, progress) for part in experiment.parts]
     home = out / experiment.id / size
     make_folder(home)
-    taught = [_teach(experiment, part, size, maps, home, workers, progress) for part in experiment.parts]
+    trained = [_train(experiment, part, size, maps, home, workers, progress) for part in experiment.parts]
     plans = [
         part.plan(courses, experiment.seed, tuple(one.contender for one in own))
-        for part, courses, own in zip(experiment.parts, drawn, taught, strict=True)
+        for part, courses, own in zip(experiment.parts, drawn, trained, strict=True)
     ]
     found = [_run(experiment, plan, out, workers, progress) for plan in plans]
-    evidence = [_evidence(*each) for each in zip(found, taught, plans, strict=True)]
+    evidence = [_evidence(*each) for each in zip(found, trained, plans, strict=True)]
     document = describe(experiment, plans, evidence, size, maps is not None)
     settings = {"parts": [plan.document() for plan in plans], "found": document}
-    write_tables(home, settings, *([entry for each in column for entry in each] for column in zip(*found, strict=True)))
+    write_tables(home, settings, *found)
     return document
 
 
-def _draw(experiment: Experiment, part: Part, size: str, maps: Path | None, progress: Progress) -> tuple[Course, ...]:
+def _draw(experiment: Experiment, part: Part, size: str, maps: Path | None, progress: Reporting) -> tuple[Course, ...]:
     total = sum(ground.count(part.problems[size]) for ground in part.grounds)
     with progress(f"{experiment.id}: drawing problems", total) as advance:
         courses = []
@@ -74,40 +63,38 @@ def _draw(experiment: Experiment, part: Part, size: str, maps: Path | None, prog
     return tuple(courses)
 
 
-def _teach(
+def _train(
     experiment: Experiment,
     part: Part,
     size: str,
     maps: Path | None,
     home: Path,
     workers: Workers,
-    progress: Progress,
+    progress: Reporting,
 ) -> list[Trained]:
     """Train the policies that take part, and cross-validate what is to be validated."""
-    if not part.taught:
+    if not part.policies:
         return []
-    train, validation = part.school(size, maps, experiment.seed)
+    train, validation = part.training_courses(size, maps, experiment.seed)
     folder = policies_folder(home / "policies", train, validation)
     found = {}
-    with progress(f"{experiment.id}: teaching", len(part.taught)) as advance:
-        policies = train_all(part.lessons, TrainingSetup(train, validation, workers, folder))
-        for one in chain(policies, cross_validate_all(part.exams, train, folder, workers)):
+    with progress(f"{experiment.id}: training", len(part.policies)) as advance:
+        policies = train_all(part.trainings, TrainingSetup(train, validation, workers, folder))
+        for one in chain(policies, cross_validate_all(part.validations, train, folder, workers)):
             found[one.name] = one
             advance()
-    return [found[name] for name in part.taught]
+    return [found[name] for name in part.policies]
 
 
-def _run(
-    experiment: Experiment, plan: Plan, out: Path, workers: Workers, progress: Progress
-) -> tuple[list[Row], list[Timing]]:
+def _run(experiment: Experiment, plan: Plan, out: Path, workers: Workers, progress: Reporting) -> Runs:
     """Run what is not on disk yet, be it from another experiment."""
     with progress(f"{experiment.id}: running", plan.runs) as advance:
         return run_plan(plan, out, workers, advance)
 
 
-def _evidence(found: tuple[list[Row], list[Timing]], taught: list[Trained], plan: Plan) -> Evidence:
-    marks = {one.name: one.quality for one in taught if one.quality is not None}
-    return Evidence(*found, marks, {course.name: course.grid for course in plan.courses})
+def _evidence(found: Runs, trained: list[Trained], plan: Plan) -> Evidence:
+    validations = {one.name: one.quality for one in trained if one.quality is not None}
+    return Evidence(found, validations, {course.name: course.grid for course in plan.courses})
 
 
 def describe(

@@ -1,6 +1,6 @@
 """What the runs of an experiment say: numbers per problem, means with intervals, and tables of both."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -14,7 +14,7 @@ from training.judge.scores import curve_ratios, fixed_curve, score_arena
 from training.judge.stats import Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
 from training.learn.validate import PredictionQuality
-from training.runs import Entry, Row, Timing
+from training.runs import Entry, Row, Runs
 
 NO_LIMIT = "no limit"
 _COLUMNS = ["\nagent", "subopt.\nmean", "95 %\ninterval", "subopt.\nmedian", "exp.\nmean", "95 %\ninterval"]
@@ -26,23 +26,19 @@ class Evidence:
 
     Args:
         rows: the runs.
-        timings: how long each of them took.
-        marks: what was found in every exam, by its name.
+        validations: what was found in every cross-validation, by its name.
         grids: the maps, by their names.
     """
 
     def __init__(
         self,
-        rows: Sequence[Row],
-        timings: Sequence[Timing],
-        marks: Mapping[str, PredictionQuality] | None = None,
+        rows: Runs,
+        validations: Mapping[str, PredictionQuality] | None = None,
         grids: Mapping[str, Grid] | None = None,
     ) -> None:
         self.rows = rows
-        self.marks, self.grids = marks or {}, grids or {}
-        self._runs: dict[Entry, list[tuple[Row, Timing]]] = {}
-        for row, timing in zip(rows, timings, strict=True):
-            self._runs.setdefault(row.entry, []).append((row, timing))
+        self.validations, self.grids = validations or {}, grids or {}
+        self._runs = {batch.entry: batch for batch in rows.batches}
 
     def numbers(self, competitor: Any, name: str) -> Floats:
         """Return a number of every run of a competitor, infinite where the run failed.
@@ -51,8 +47,8 @@ class Evidence:
             competitor: whatever has the ``entry`` of the runs.
             name: what of a ``Row``, its ``Result``, its ``Place`` or its ``Timing``.
         """
-        runs = self._runs[competitor.entry]
-        return np.array([_number(row, timing, name) if row.solved else np.inf for row, timing in runs])
+        batch = self._runs[competitor.entry]
+        return np.where(batch.solved, batch.numbers(name), np.inf)
 
     @cached_property
     def arena(self) -> Arena:
@@ -80,10 +76,6 @@ class Evidence:
         """Return a competitor's ratio to the curve of fixed depths, over all problems and each resampling of them."""
         curve = fixed_curve(list(self.arena.samples.values()))
         return curve_ratios(self.arena, competitor.entry, curve, getattr(self.arena, meter))
-
-
-def _number(row: Row, timing: Timing, name: str) -> Any:
-    return next(getattr(part, name) for part in (row.result, row.place, timing, row) if hasattr(part, name))
 
 
 def bootstrap(function: Callable[..., Floats], *columns: Floats) -> Estimate | None:
@@ -134,7 +126,7 @@ def spearman(*means: Floats) -> Floats:
     return np.divide(ranks @ order, spread, out=np.zeros(len(ranks)), where=spread > 0)
 
 
-def score_table(title: str, rows: Iterable[Row]) -> Table:
+def score_table(title: str, rows: Runs | Iterable[Row]) -> Table:
     """Return a table with a line for every contender: quality, both averages of expansions per move, failures."""
     return Table(title, _COLUMNS, [_line(score) for score in score_all(rows)])
 
@@ -147,11 +139,11 @@ def _line(score: Score) -> list[str]:
         *with_interval(score.expansions_mean),
         digits(score.expansions_pooled.value),
         f"{score.worst_move:,}",
-        f"{score.problems - score.failed}/{score.problems}",
+        score.solved,
     ]
 
 
-def ratio_table(title: str, rows: Iterable[Row]) -> Table:
+def ratio_table(title: str, rows: Runs | Iterable[Row]) -> Table:
     """Return a table of how many times their expansions the curve of fixed depths needs for the same suboptimality."""
     columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
     scores = [score for score in score_all(rows) if score.entry.agent != "lrta"]

@@ -12,14 +12,99 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from rt_gym import Grid, InputError, sample_problems
+from rt_gym import Grid, InputError, load_map, sample_problems
 from rt_gym.errors import quoted
-from training.experiments.grounds import Generated, Ground
+from rt_gym.files import shown
+from rt_gym.maps.generate import generate, scale, terrain
 from training.experiments.quantities import Quantity
 from training.experiments.trained import CrossValidation, EvolutionTraining, RLTraining, TreeTraining
 from training.judge import Estimate
 from training.judge.tables import Table
 from training.runs import Allowance, Contender, Course, Entry, Plan, Task, enlist
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A map from the public MovingAI sets.
+
+    Attributes:
+        file: where it lies in the folder of the sets, without its ending.
+        width, height: the size that it has here.
+        scaled: whether it has that size only after scaling by nearest neighbour.
+    """
+
+    file: str
+    width: int
+    height: int
+    scaled: bool = False
+
+    @property
+    def name(self) -> str:
+        """What a page calls it."""
+        return self.file
+
+    def count(self, problems: int) -> int:
+        """Return how many maps this many problems need."""
+        return 1
+
+    def deal(self, problems: int, number: int, maps: Path | None) -> Iterator[tuple[Grid, int]]:
+        """Yield the map with the number of problems to draw on it.
+
+        Args:
+            problems: how many problems are wanted.
+            number: which of a part's grounds this is.
+            maps: the folder of the sets; without one a generated map of the same size stands in.
+        """
+        yield (terrain(self.width, self.height, number) if maps is None else self.load(maps)), problems
+
+    def load(self, maps: Path) -> Grid:
+        """Return the map from the folder of the sets.
+
+        Raises:
+            InputError: if it is not there, or is not of the size that the experiment was laid out for.
+        """
+        path = maps / f"{self.file}.map"
+        grid = load_map(path)
+        if self.scaled:
+            return scale(grid, self.width, self.height)
+        if (grid.width, grid.height) != (self.width, self.height):
+            says = f"is {grid.width} x {grid.height}, but the experiment takes a map of {self.width} x {self.height}"
+            raise InputError(f"{shown(path)}: {says}")
+        return grid
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A map of its own for every problem: the first with seed 0, the next with seed 1, and so on.
+
+    Attributes:
+        family: a key of ``rt_gym.maps.generate.GENERATORS``.
+        parameters: the arguments of that generator without its seed.
+    """
+
+    family: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    scaled = False
+
+    @property
+    def name(self) -> str:
+        """What a page calls all of these maps."""
+        return " ".join([f"{self.family} maps, one for each problem", *(f"{k}={v}" for k, v in self._telling.items())])
+
+    @property
+    def _telling(self) -> dict[str, Any]:
+        """Parameters other than the size, which a page tells anyway."""
+        return {key: value for key, value in self.parameters.items() if key not in ("size", "width", "height")}
+
+    def count(self, problems: int) -> int:
+        """Return how many maps this many problems need."""
+        return problems
+
+    def deal(self, problems: int, number: int, maps: Path | None) -> Iterator[tuple[Grid, int]]:
+        """Yield as many maps as problems are wanted, each for one of them."""
+        for seed in range(problems):
+            yield generate(self.family, seed=seed, **self.parameters), 1
+
 
 SIZES = ("smoke", "record", "full")
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
@@ -135,9 +220,9 @@ class Part:
         vision: see ``rt_gym.Problem``.
         rules: options of ``rt_gym.Grid``: connectivity, cost and corner.
         trials: how many times each problem is solved, or ``"converge"``; the numbers of a run are its totals.
-        lessons: policies that are trained first and then take part, on the maps ``taught_on`` with prices chosen on
-            those ``chosen_on``; problems there are drawn with seeds of their own.
-        exams: logs of the maps ``taught_on`` that are cross-validated; their policies take part as well.
+        trainings: policies that are trained first and then take part, on the maps ``train_on`` with prices chosen on
+            those ``choose_on``; problems there are drawn with seeds of their own.
+        validations: logs of the maps ``train_on`` that are cross-validated; their policies take part as well.
         max_moves: the move cap of every trial; to meet it is to fail.
     """
 
@@ -150,15 +235,15 @@ class Part:
     rules: Mapping[str, Any] = field(default_factory=dict)
     trials: int | str = 1
     max_moves: int = 10_000_000
-    lessons: tuple[TreeTraining | EvolutionTraining | RLTraining, ...] = ()
-    exams: tuple[CrossValidation, ...] = ()
-    taught_on: tuple[Ground, ...] = ()
-    chosen_on: tuple[Ground, ...] = ()
+    trainings: tuple[TreeTraining | EvolutionTraining | RLTraining, ...] = ()
+    validations: tuple[CrossValidation, ...] = ()
+    train_on: tuple[Ground, ...] = ()
+    choose_on: tuple[Ground, ...] = ()
 
     @property
-    def taught(self) -> list[str]:
+    def policies(self) -> list[str]:
         """The names of the policies that are trained before anything is run."""
-        return [*(lesson.name for lesson in self.lessons), *(exam.name for exam in self.exams)]
+        return [*(one.name for one in self.trainings), *(one.name for one in self.validations)]
 
     def contenders(self) -> list[Contender]:
         """Return all agents with all their settings."""
@@ -172,10 +257,10 @@ class Part:
         """
         yield from self._courses(self.grounds, size, maps, seed)
 
-    def school(self, size: str, maps: Path | None, seed: int) -> Iterator[tuple[Course, ...]]:
+    def training_courses(self, size: str, maps: Path | None, seed: int) -> Iterator[tuple[Course, ...]]:
         """Yield the maps to learn on and those to choose on, with problems that no run is judged on."""
-        yield tuple(self._courses(self.taught_on, size, maps, seed + 1))
-        yield tuple(self._courses(self.chosen_on, size, maps, seed + 2))
+        yield tuple(self._courses(self.train_on, size, maps, seed + 1))
+        yield tuple(self._courses(self.choose_on, size, maps, seed + 2))
 
     def _courses(
         self, grounds: tuple[Ground | Generated, ...], size: str, maps: Path | None, seed: int
@@ -190,9 +275,9 @@ class Part:
         tasks = (Task(problem.start, problem.goal, problem.optimal_cost) for problem in drawn)
         return Course(grid.name, grid, tuple(tasks), self.vision)
 
-    def plan(self, courses: tuple[Course, ...], seed: int, taught: tuple[Contender, ...] = ()) -> Plan:
-        """Return all runs, those of freshly taught policies last."""
-        return Plan((*self.contenders(), *taught), courses, self.trials, self.max_moves, seed)
+    def plan(self, courses: tuple[Course, ...], seed: int, trained: tuple[Contender, ...] = ()) -> Plan:
+        """Return all runs, those of freshly trained policies last."""
+        return Plan((*self.contenders(), *trained), courses, self.trials, self.max_moves, seed)
 
 
 @dataclass(frozen=True)

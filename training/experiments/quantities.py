@@ -84,7 +84,7 @@ class CrossValidated(Numbers):
 
     def values(self, parts: Parts) -> Floats:
         """Return this count of every problem."""
-        counts: Floats = getattr(parts[self.part].marks[self.validation.name], self.counted)
+        counts: Floats = getattr(parts[self.part].validations[self.validation.name], self.counted)
         return counts
 
 

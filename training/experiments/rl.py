@@ -17,8 +17,7 @@ from math import inf
 
 from training.experiments import dc
 from training.experiments.evidence import Evidence, ratio_table, score_table
-from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, sweep
-from training.experiments.grounds import Ground
+from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, entrant, sweep
 from training.experiments.quantities import Advantage, CurveRatio
 from training.experiments.trained import EvolutionTraining, RLTraining
 from training.judge.leaderboard import PRICE, leaderboard_table, score
@@ -45,13 +44,13 @@ def _tables(evidence: Evidence) -> list[Table]:
 
 
 # Of the maps of dc-f5-learned only three have deep depressions: three more, or networks learn too much about these.
-GROWN_ON = (
-    *dc.TAUGHT_ON,
+EVOLVE_ON = (
+    *dc.TRAIN_ON,
     Ground("dao/brc202d", 256, 232, scaled=True),
     Ground("dao/orz900d", 320, 140, scaled=True),
     Ground("bg/AR0516SR", 244, 187),
 )
-CHOSEN_ON = (*dc.scaled("bg512/AR0411SR"), Ground("dao/den520d", 256, 257), Ground("bg/AR0600SR", 192, 214))
+CHOOSE_ON = (*dc.scaled("bg512/AR0411SR"), Ground("dao/den520d", 256, 257), Ground("bg/AR0600SR", 192, 214))
 BARS = {"deepen": (3.0, 1.3), "depth": (2.5, 1.0)}  # of the ratios by both meters, for the lower ends of intervals
 GOALS = {"deepen": "4.0 / 1.7 in the study", "depth": "3.5 / 1.4 in the study"}
 LONGER = EvolutionConfig(check=4, patience=10)
@@ -94,9 +93,9 @@ CONTROLLERS = Experiment(
             entrants=(*dc.SPARSE, *_rules(10, D_MAX), dc.oracle(D_MAX), TREE),
             optimal=dc.RANGE,
             max_moves=dc.MAX_MOVES,
-            lessons=EVOLVED,
-            taught_on=GROWN_ON,
-            chosen_on=CHOSEN_ON,
+            trainings=EVOLVED,
+            train_on=EVOLVE_ON,
+            choose_on=CHOOSE_ON,
         ),
     ),
     seed=dc.SEED,
@@ -139,9 +138,9 @@ PPO = Experiment(
             entrants=(*dc.SPARSE, *_rules(D_MAX), dc.oracle(D_MAX), TREE),
             optimal=dc.RANGE,
             max_moves=dc.MAX_MOVES,
-            lessons=REINFORCED,
-            taught_on=dc.TAUGHT_ON,
-            chosen_on=dc.CHOSEN_ON,
+            trainings=REINFORCED,
+            train_on=dc.TRAIN_ON,
+            choose_on=dc.CHOOSE_ON,
         ),
     ),
     seed=dc.SEED,

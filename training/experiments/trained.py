@@ -15,12 +15,12 @@ from agents.policies.depth_control import HISTORY
 from agents.policies.trees import LEAF, Forest, Policy
 from rt_gym import Grid
 from rt_gym.features.history import FEATURES
+from training.learn import TrainingSetup
 from training.learn.evolve import EvolutionConfig, evolve
 from training.learn.fit import fit_policy
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.rl import RLConfig, train_network
 from training.learn.select import DepthConfig, choose, contenders_of
-from training.learn.setup import TrainingSetup
 from training.learn.targets import LABEL_RULES, Recipe
 from training.learn.validate import FOLDS, PredictionQuality, cross_validate
 from training.runs import Allowance, Contender, Course, Entry, Workers, enlist

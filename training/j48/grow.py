@@ -1,13 +1,26 @@
-"""Growing a tree: depth first, left before right, until nothing is worth splitting."""
+"""Growing a tree: depth first, left before right, until nothing is worth splitting.
 
-from typing import Any
+The second half is where a node is cut: the best threshold of one feature, and the best feature. Entropies are not
+divided by the weight: ``f(total) - sum(f(part))`` with ``f(x) = x log2 x``.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel
-from training.j48.samples import NodeRows, TrainingSet, all_rows, divided
-from training.j48.split import best_feature, make_scratch
+from training.j48.samples import (
+    NodeRows,
+    TrainingSet,
+    all_rows,
+    at_least,
+    divided,
+    equal,
+    first_maximum,
+    greater,
+    total,
+)
 from training.j48.tree import NONE, Tree
 
 
@@ -87,3 +100,169 @@ def count_classes(label, rows, weight, out):
     """Add the weights of ``rows``, int32[n], to ``out``, float64[classes]; ``label`` is that of the training set."""
     for i in range(rows.size):
         out[label[rows[i]]] += weight[i]
+
+
+APART = 1e-5  # values that are not further apart than this are not separated
+BELOW_AVERAGE = 1e-3  # a feature may compete with a gain so far below the average
+LARGEST_MINIMUM = 25.0  # of the weight of a branch, in large nodes
+
+
+class Scratch(NamedTuple):
+    """Buffers for the search of one split.
+
+    Attributes:
+        weight: float64[rows of the training set], the weights of the node's rows.
+        below: float64[classes], the class weights left of the candidate.
+        seen: float64[classes], what ``below`` was when ``term`` was computed.
+        known: float64[classes], the class weights of the rows with a value.
+        term: float64[classes], ``f`` of the class on the left plus ``f`` of the class on the right.
+        gain: float64[features], 0 where a feature has no threshold.
+        ratio: float64[features], 0 where a feature has no threshold or may not compete.
+        threshold: float64[features].
+    """
+
+    weight: NDArray[np.float64]
+    below: NDArray[np.float64]
+    seen: NDArray[np.float64]
+    known: NDArray[np.float64]
+    term: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    ratio: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+
+
+def make_scratch(table: TrainingSet) -> Scratch:
+    """Return the buffers for the splits of a training set."""
+    features, rows = table.values.shape
+    return Scratch(np.empty(rows), *np.empty((4, table.classes)), *np.empty((3, features)))
+
+
+@kernel(inline=True)
+def f(x):
+    """Return x log2 x, and 0 for what is as good as none."""
+    return x * np.log2(x) if x >= 1e-6 else 0.0
+
+
+@kernel(inline=True)
+def minimum_weight(known, classes, min_num_obj):
+    """Return the least weight of a branch. In large nodes it falls to 25 even if ``min_num_obj`` is greater."""
+    least = 0.1 * known / classes
+    if at_least(min_num_obj, least):
+        return np.float64(min_num_obj)
+    return LARGEST_MINIMUM if greater(least, LARGEST_MINIMUM) else least
+
+
+@kernel(inline=True)
+def count_known(column, label, rows, counts, scratch):
+    """Write the class weights of the rows that have a value and return how many rows that are, the first ones."""
+    n = rows.size
+    for c in range(counts.size):
+        scratch.known[c] = counts[c]
+    while n > 0 and np.isnan(column[rows[n - 1]]):
+        n -= 1
+        scratch.known[label[rows[n]]] -= scratch.weight[rows[n]]
+    return n
+
+
+@kernel(inline=True)
+def renew_term(scratch, c):
+    """Bring the term of a class up to date and return by how much it changes."""
+    old = scratch.term[c]
+    scratch.seen[c] = scratch.below[c]
+    scratch.term[c] = f(scratch.below[c]) + f(scratch.known[c] - scratch.below[c])
+    return scratch.term[c] - old
+
+
+@kernel(inline=True)
+def renew_terms(label, rows, begin, end, scratch):
+    """Bring the terms of all classes up to date and return by how much their sum changes.
+
+    Since the last time the rows from ``begin`` to ``end`` have gone left: if they are few, their classes are enough.
+    """
+    change = 0.0
+    if end - begin > scratch.term.size:
+        for c in range(scratch.term.size):
+            change += renew_term(scratch, c)
+    else:
+        for i in range(begin, end):
+            c = label[rows[i]]
+            if scratch.seen[c] != scratch.below[c]:
+                change += renew_term(scratch, c)
+    return change
+
+
+@kernel(inline=True)
+def midpoint(low, high):
+    """Return the number halfway, the lower one if rounding would make that the upper; their sum may be too large."""
+    middle = low / 2.0 + high / 2.0
+    return middle if middle < high else low
+
+
+@kernel
+def best_threshold(column, label, rows, counts, min_num_obj, mdl, scratch):
+    """Find the threshold of largest gain among rows sorted by ``column``, of near equals the smallest.
+
+    Returns:
+        Gain, ratio of gain and split information, threshold; all 0 if no threshold has a gain.
+    """
+    weight, below = scratch.weight, scratch.below
+    n = count_known(column, label, rows, counts, scratch)
+    node, known = total(counts), total(scratch.known)
+    least = minimum_weight(known, counts.size, min_num_obj)
+    if greater(2.0 * least, n):
+        return 0.0, 0.0, 0.0
+    terms = 0.0
+    for c in range(counts.size):
+        below[c], scratch.term[c] = 0.0, 0.0
+        terms += renew_term(scratch, c)
+    entropy = f(known) - terms
+    left, best_left, best_gain, threshold = 0.0, 0.0, 0.0, 0.0
+    candidates, begin = 0, 0
+    for i in range(n - 1):
+        below[label[rows[i]]] += weight[rows[i]]
+        left += weight[rows[i]]
+        value, following = column[rows[i]], column[rows[i + 1]]
+        if value + APART < following:
+            terms += renew_terms(label, rows, begin, i + 1, scratch)
+            begin = i + 1
+            right = known - left
+            if at_least(left, least) and at_least(right, least):
+                candidates += 1
+                gain = (entropy - (f(left) + f(right) - terms)) * (known / node)
+                gain = 0.0 if equal(gain, 0.0) else gain / known
+                if greater(gain, best_gain):
+                    best_gain, best_left, threshold = gain, left, midpoint(value, following)
+    if mdl and candidates > 0:
+        best_gain -= np.log2(np.float64(candidates)) / node
+    if not greater(best_gain, 0.0):
+        return 0.0, 0.0, 0.0
+    information = f(node) - f(best_left) - f(known - best_left) - f(node - known)
+    ratio = 0.0 if equal(information, 0.0) else best_gain / (information / node)
+    return best_gain, ratio, threshold
+
+
+@kernel
+def best_feature(table, sample, counts, min_num_obj, mdl, scratch):
+    """Return the feature to test in a node, or NONE; its threshold is in ``scratch.threshold``.
+
+    Only features whose gain is not below the average compete, by the ratio; of near equals the first wins.
+    """
+    weight = total(counts)
+    if greater(2.0 * min_num_obj, weight) or equal(counts[first_maximum(counts)], weight):
+        return NONE
+    for i in range(sample.weight.size):
+        scratch.weight[sample.order[0, i]] = sample.weight[i]
+    gains, yielding = 0.0, 0
+    for a in range(table.values.shape[0]):
+        scratch.gain[a], scratch.ratio[a], scratch.threshold[a] = best_threshold(
+            table.values[a], table.label, sample.order[a], counts, min_num_obj, mdl, scratch
+        )
+        gains += scratch.gain[a]
+        yielding += scratch.gain[a] > 0.0
+    if yielding == 0:
+        return NONE
+    for a in range(scratch.gain.size):
+        if scratch.gain[a] < gains / yielding - BELOW_AVERAGE:
+            scratch.ratio[a] = 0.0
+    best = first_maximum(scratch.ratio)
+    return best if not equal(scratch.ratio[best], 0.0) else NONE

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from rt_gym.jit import kernel
-from training.j48.reroute import Group, adopt, arrange, make_trial, send_down
 from training.j48.samples import TrainingSet, at_least, equal, total, training_errors
-from training.j48.tree import NONE, Tree, renumbered
+from training.j48.tree import NONE, Group, Tree, adopt, arrange, make_trial, renumbered, send_down
 
 FEW_TRAINING_ERRORS = 1e-3  # that a subtree must save, or it collapses
 FEW_EXPECTED_ERRORS = 0.1  # that a smaller tree may have more

@@ -1,10 +1,9 @@
 """Rows -> scores -> tables, plots and recommendations: what the runs of a comparison are worth."""
 
 from training.judge.against import Verdict, judge
-from training.judge.calibrate import Calibration, Limits, late_ticks
-from training.judge.findings import Findings, Question, find
-from training.judge.recommend import recommend
+from training.judge.findings import Findings, Question, find, recommend
 from training.judge.scores import Arena, Score, score_all
+from training.judge.speed import Calibration, Limits, late_ticks
 from training.judge.stats import Estimate
 
 __all__ = [

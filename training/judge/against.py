@@ -1,16 +1,19 @@
 """Two comparisons of the same problems: has an agent become better, worse, or stayed the same?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rt_gym import InputError
-from training.judge.samples import Sample, collect
+from training.judge.scores import Sample, collect
 from training.judge.stats import Estimate, estimate, resampled_sums
-from training.runs.rows import Entry, Row
+from training.runs.rows import Entry, Row, Runs
 
 BETTER, WORSE, SAME = "better", "worse", "same"
+
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Verdict:
     expansions_difference: Estimate | None
 
 
-def judge(then: Sequence[Row], now: Sequence[Row], seed: int = 0) -> list[Verdict]:
+def judge(then: Runs | Iterable[Row], now: Runs | Iterable[Row], seed: int = 0) -> list[Verdict]:
     """Return a verdict on every contender of both comparisons.
 
     A contender is worse if it fails a problem that it solved before, or if its quality or expansions per move rose by
@@ -60,25 +63,26 @@ def _name(entry: Entry) -> tuple[str, str, str]:
 
 
 def _verdict(old: Sample, new: Sample, seed: int) -> Verdict | None:
-    before = {row.place.key: row for row in old.rows}
-    pairs = [(before[row.place.key], row) for row in new.rows if row.place.key in before]
+    before = {place.key: number for number, place in enumerate(old.places.rows())}
+    pairs = [(before[place.key], number) for number, place in enumerate(new.places.rows()) if place.key in before]
     if not pairs:
         return None
-    lost = sum(a.solved and not b.solved for a, b in pairs)
-    gained = sum(b.solved and not a.solved for a, b in pairs)
-    both = [(a, b) for a, b in pairs if a.solved and b.solved]
-    differences = (None, None) if lost or gained or not both else _differences(both, seed)
+    then, now = np.array(pairs).T
+    was, now_is = old.solved[then], new.solved[now]
+    lost, gained, both = int((was & ~now_is).sum()), int((now_is & ~was).sum()), was & now_is
+    paired = not lost and not gained and both.any()
+    differences = _differences(old, new, then[both], now[both], seed) if paired else (None, None)
     word = WORSE if lost else BETTER if gained else _word([part for part in differences if part])
-    void = len(pairs) - len(both) - lost - gained
+    void = len(pairs) - int(both.sum()) - lost - gained
     return Verdict(new.entry, word, len(pairs), lost, gained, void, *differences)
 
 
-def _differences(pairs: Sequence[tuple[Row, Row]], seed: int) -> tuple[Estimate, Estimate]:
-    """Return by how much quality and expansions per move rose."""
-    old, new = (Sample(side[0].entry, tuple(side)) for side in zip(*pairs, strict=True))
-    columns = np.stack([new.quality - old.quality, new.expansions_per_move - old.expansions_per_move], axis=1)
-    means = resampled_sums(columns, seed) / len(pairs)
-    return estimate(means[:, 0], len(pairs)), estimate(means[:, 1], len(pairs))
+def _differences(old: Sample, new: Sample, then: Numbers, now: Numbers, seed: int) -> tuple[Estimate, Estimate]:
+    """Return by how much quality and expansions per move rose, from these problems then to those now."""
+    quality = new.quality[now] - old.quality[then]
+    columns = np.stack([quality, new.expansions_per_move[now] - old.expansions_per_move[then]], axis=1)
+    means = resampled_sums(columns, seed) / len(columns)
+    return estimate(means[:, 0], len(columns)), estimate(means[:, 1], len(columns))
 
 
 def _word(differences: Sequence[Estimate]) -> str:

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from rt_gym import InputError
-from training.judge.samples import Sample, collect
+from training.judge.scores import Sample, collect_alike
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
-from training.runs.rows import Entry, Row
+from training.runs.rows import Entry, Row, Runs
 
 PRICE = 0.01  # steps that an expansion costs
 _FIXED, _ORACLE = "lrta", "oracle-lrta"
@@ -50,11 +50,11 @@ class Standing:
         return {"agent": self.entry.label} | {name: part and part._asdict() for name, part in parts.items()}
 
 
-def score(rows: Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Standing]:
+def score(runs: Runs | Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Standing]:
     """Return all contenders, the best first, those without a score last.
 
     Args:
-        rows: the runs, every contender on the same problems; among them fixed depths of ``lrta`` and ``oracle-lrta``.
+        runs: every contender on the same problems; among them fixed depths of ``lrta`` and ``oracle-lrta``.
         price: steps that an expansion costs.
         seed: for the resamplings.
 
@@ -63,9 +63,7 @@ def score(rows: Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Stan
     """
     if not (isfinite(price) and price >= 0):
         raise InputError(f"the price of an expansion must be 0 or more, not {price}")
-    samples = collect(rows)
-    if any(sample.places != samples[0].places for sample in samples):
-        raise InputError("the agents were not run on the same problems")
+    samples = collect_alike(runs)
     sound = {sample.entry: k for k, sample in enumerate(filter(_sound, samples))}
     if not sound:
         raise InputError("no agent reached every goal of a map that does not change, so there is nothing to rank")
@@ -94,14 +92,14 @@ def require_marks(agents: Iterable[str]) -> None:
 
 
 def _sound(sample: Sample) -> bool:
-    return sample.comparable and sample.measure == "suboptimality"
+    return sample.comparable and not np.isnan(sample.places.optimal).any()
 
 
 def _costs(sample: Sample, price: float) -> Floats:
     """Return the cost of every run, in units of its problem's optimal cost; a problem without a way to go costs one."""
-    optimal = np.array([row.place.optimal for row in sample.rows], np.float64) * sample.column("trials_run")
+    optimal = sample.places.optimal * sample.column("trials_run")
     work = np.divide(price * sample.expansions, optimal, out=np.zeros(len(optimal)), where=optimal > 0)
-    return sample.quality + work
+    return sample.suboptimality + work
 
 
 def _cheapest(costs: dict[Entry, Floats], agent: str) -> Floats:
@@ -112,7 +110,7 @@ def _cheapest(costs: dict[Entry, Floats], agent: str) -> Floats:
 def _standing(sample: Sample, means: Floats | None, zero: Floats, one: Floats) -> Standing:
     if means is None:
         return Standing(sample.entry, None, None)
-    problems, saved = len(sample.rows), zero - one
+    problems, saved = len(sample.places), zero - one
     score = np.divide(zero - means, saved, out=np.full(len(saved), np.nan), where=saved > 0)
     known = score[np.isfinite(score)]  # in a resampling the oracle may save nothing
     return Standing(sample.entry, estimate(means, problems), estimate(known, problems))

@@ -1,8 +1,15 @@
 """Means with their intervals, Pareto fronts, and the ratio against a curve.
 
-Intervals are 95 % bootstrap intervals over problems. All that is estimated here is a function of sums over problems,
-so one resampling is one matrix product, and every contender meets the same resampled problems: differences and ratios
-stay paired.
+Intervals are 95 % percentile bootstrap intervals over problems, or over maps. All that is estimated here is a function
+of sums, so one resampling is one matrix product, and every contender meets the same resampled problems: differences and
+ratios stay paired.
+
+``scipy.stats.bootstrap`` would fit a single mean or one paired difference, as in ``against``. It resamples for every
+statistic anew, though, where a table of twenty contenders has some hundred estimates that here share one resampling,
+and a ratio to a curve is a function of all of them. The jackknife of its BCa intervals evaluates a statistic once more
+for each of n problems, over the n - 1 others: n * n numbers. And it changes little. For costs with a long tail (a
+lognormal of sigma 1.5) both ends of a mean's interval lie 5 % higher with 100 problems, 2 % with 1,000, and less than
+0.5 % with 10,000.
 """
 
 from typing import NamedTuple

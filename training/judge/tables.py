@@ -1,17 +1,18 @@
 """Scores as tables of words and numbers, for a terminal or a page, and as marks for a plot."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import isfinite, isnan
-from statistics import median
 from typing import NamedTuple
 
+import numpy as np
+
 from training.judge.against import WORSE, Verdict
-from training.judge.scores import Score
+from training.judge.scores import COST, SUBOPTIMALITY, TOTAL, Score
 from training.judge.stats import Estimate
-from training.runs.rows import Entry, Row, Timing
+from training.runs.rows import Entry, Runs
 
 _DASH = "-"
-_NAMES = {"suboptimality": "subopt.", "cost": "cost"}
+_NAMES = {SUBOPTIMALITY: "subopt.", COST: "cost", TOTAL: "total cost"}
 
 
 class Alarm(str):
@@ -51,35 +52,43 @@ def main_table(title: str, groups: Groups, slow: Mapping[Entry, float], late: Ma
     """
     name = _measure(groups)
     work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nsolved", "µs\np99"]
-    columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", f"{name}\nmedian", *work]
+    maps = _over_maps(groups)
+    columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", *maps, f"{name}\nmedian", *work]
     columns += ["late\nticks"] * bool(late) + ["\nfront"]
 
     def row(score: Score) -> list[str]:
         extra = [f"{100 * late[score.entry]:.1f} %"] if late else []
-        return [*_numbers(score), digits(1e6 * slow[score.entry]), *extra, _front(score)]
+        return [*_numbers(score, bool(maps)), digits(1e6 * slow[score.entry]), *extra, _front(score)]
 
     return Table(title, columns, list(_lines(groups, row)))
 
 
 def difference_table(groups: Groups, baseline: Mapping[Entry, Entry]) -> Table:
     """Return the table of paired differences to the baseline."""
-    work = ["exp. mean\ndifference", "95 %\ninterval"]
-    columns = ["\nagent", f"{_measure(groups)}\ndifference", "95 %\ninterval", *work]
+    maps = _over_maps(groups)
+    work = ["exp. mean\ndifference", "95 %\ninterval", *maps]
+    columns = ["\nagent", f"{_measure(groups)}\ndifference", "95 %\ninterval", *maps, *work]
     against = ", ".join(dict.fromkeys(entry.label for entry in baseline.values()))
 
     def row(score: Score) -> list[str]:
-        return [score.entry.label, *_signed(score.difference), *_signed(score.expansions_difference)]
+        names = ("difference", "expansions_difference") if maps else (None, None)
+        parts = zip((score.difference, score.expansions_difference), names, strict=True)
+        return [score.entry.label, *(cell for part, name in parts for cell in (*_signed(part), *_by_maps(score, name)))]
 
     return Table(f"Paired differences to {against}", columns, list(_lines(groups, row)))
 
 
 def ratio_table(groups: Groups) -> Table:
     """Return the table of ratios to the curve of fixed depths."""
-    columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
+    maps = _over_maps(groups)
+    columns = ["\nagent", "ratio\nmean", "95 %\ninterval", *maps, "ratio\npooled", "95 %\ninterval", *maps]
 
     def row(score: Score) -> list[str]:
-        ratios = score.ratio_mean, score.ratio_pooled
-        return [score.entry.label, *(cell for part in ratios for cell in _ratio(part, score.beyond_curve))]
+        cells = []
+        for name in ("ratio_mean", "ratio_pooled"):
+            cells += _ratio(getattr(score, name), score.beyond_curve)
+            cells += [_ratio(score.by_maps.get(name), False)[1]] if maps else []
+        return [score.entry.label, *cells]
 
     return Table("Ratios to the curve of fixed depths", columns, list(_lines(groups, row)))
 
@@ -102,12 +111,9 @@ def verdict_table(verdicts: Sequence[Verdict], path: str) -> Table:
     return Table(f"Now against {path}", columns, rows)
 
 
-def slow_moves(rows: Iterable[Row], timings: Iterable[Timing]) -> dict[Entry, float]:
+def slow_moves(runs: Runs) -> dict[Entry, float]:
     """Return for every contender the median over problems of the 99th percentile of its runs' moves, in seconds."""
-    grouped: dict[Entry, list[float]] = {}
-    for row, timing in zip(rows, timings, strict=True):
-        grouped.setdefault(row.entry, []).append(timing.p99)
-    return {entry: median(times) for entry, times in grouped.items()}
+    return {batch.entry: float(np.median(batch.columns["p99"])) for batch in runs.batches}
 
 
 def digits(value: float) -> str:
@@ -132,17 +138,28 @@ def _lines(groups: Groups, row: Callable[[Score], list[str]]) -> Iterator[list[s
         yield from map(row, scores)
 
 
-def _numbers(score: Score) -> list[str]:
+def _over_maps(groups: Groups) -> list[str]:
+    """Return the head of the column of intervals over maps, where there is more than one map."""
+    return ["by\nmaps"] if next(iter(groups.values()))[0].by_maps else []
+
+
+def _by_maps(score: Score, name: str | None) -> list[str]:
+    """Return the interval over maps of what a score calls so; no cell without a name."""
+    return [] if name is None else [interval(score.by_maps[name]) if name in score.by_maps else _DASH]
+
+
+def _numbers(score: Score, maps: bool) -> list[str]:
     return [
         score.entry.label,
         digits(score.quality.value) if score.quality else Alarm(_reason(score)),
         interval(score.quality) if score.quality else _DASH,
+        *_by_maps(score, "quality" if maps else None),
         digits(score.quality_median),
         digits(score.expansions_mean.value),
         digits(score.expansions_pooled.value),
         digits(score.scans_pooled),
         Alarm(score.worst_move) if score.disqualified else str(score.worst_move),
-        f"{score.problems - score.failed}/{score.problems}",
+        score.solved,
     ]
 
 

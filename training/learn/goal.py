@@ -21,10 +21,10 @@ from agents.policies.trees import Forest, add_scores
 from rt_gym import InputError
 from rt_gym.jit import kernel
 from training.judge import Findings
+from training.learn import OnProgress, Parts, Reporting, silent
 from training.learn.fit import classify
 from training.learn.goal_log import GoalConfig, GoalSamples, joined, log_goals
 from training.learn.merit import compare
-from training.learn.setup import OnProgress, Parts, Reporting, silent
 from training.learn.targets import Recipe
 from training.learn.validate import group_folds
 from training.runs import Allowance, Contender, Course, Workers, enlist_all

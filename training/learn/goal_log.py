@@ -18,18 +18,19 @@ from agents.policies.depth_control import HISTORY
 from agents.policies.goals import GoalPolicy
 from rt_gym import Grid, InputError
 from rt_gym.abstraction import abstract
+from rt_gym.abstraction.regions import KINDS
 from rt_gym.abstraction.routes import next_region
 from rt_gym.cost import INF
-from rt_gym.errors import whole
+from rt_gym.errors import quoted, whole
 from rt_gym.jit import kernel
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.space import NONE
 from training.learn.merit import MAX_MOVES
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
-from training.runs.execution import run_all
-from training.runs.jobs import Arrays, Series, Work
-from training.runs.store import Store
+from training.runs.execution import Store, run_all
+from training.runs.jobs import Series, Work
+from training.runs.rows import Arrays
 
 _COLUMNS = ("rows", "label", "state", "problem")
 _COUNTS = "counts"  # how many rows each problem has
@@ -62,6 +63,10 @@ class GoalConfig:
     def __post_init__(self) -> None:
         whole("states", self.states, 1, 10**6)
         whole("rounds", self.rounds, 0, 100)
+        if self.abstraction not in KINDS:
+            raise InputError(f"abstraction must be one of {', '.join(KINDS)}, not {quoted(self.abstraction)}")
+        if not 0.0 < self.confidence < 1.0:
+            raise InputError(f"confidence must be above 0 and below 1, not {quoted(self.confidence)}")
 
 
 @dataclass(frozen=True)

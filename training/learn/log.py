@@ -29,9 +29,9 @@ from rt_gym.files import PathLike, atomic_write, read_bytes, shown
 from rt_gym.search.distance import exact_distances
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
-from training.runs.execution import run_all
-from training.runs.jobs import Arrays, Series, Work
-from training.runs.store import Store
+from training.runs.execution import Store, run_all
+from training.runs.jobs import Series, Work
+from training.runs.rows import Arrays
 
 KIND, VERSION = "rt_gym.samples", 3
 _LOGGED = ("situation", "label", "action", "rise", "work", "regret", "ties")

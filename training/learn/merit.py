@@ -19,7 +19,7 @@ from rt_gym import Grid, InputError
 from training.judge import Findings, Score, find, score_all
 from training.judge.stats import Floats, ratio
 from training.judge.think import SLICES_TO_BEAT, evaluate, fixed_times
-from training.learn.setup import Reporting, problems_of, silent
+from training.learn import Reporting, problems_of, silent
 from training.runs import Allowance, Contender, Course, Plan, Task, Workers, enlist_all, run_plan
 from training.runs.courses import make_problem
 from training.runs.execution import run_all
@@ -65,8 +65,8 @@ def compare(
     """Let contenders run on maps that no policy among them has seen, and return what was found."""
     plan = Plan(tuple(contenders), courses, max_moves=MAX_MOVES)
     with reporting("running on unseen maps", plan.runs) as advance:
-        rows, timings = run_plan(plan, folder, workers, advance)
-    return find(plan, rows, timings)
+        runs = run_plan(plan, folder, workers, advance)
+    return find(plan, runs)
 
 
 # Networks by the hundred, as evolution judges them
@@ -113,13 +113,13 @@ def measure_curve(courses: tuple[Course, ...], workers: Workers, folder: Path) -
     Raises:
         InputError: if one of its runs is cut, which would leave nothing to compare with.
     """
-    rows, _ = run_plan(Plan(tuple(fixed_depths()), courses, max_moves=MAX_MOVES), folder, workers)
-    scores = score_all(rows)
+    runs = run_plan(Plan(tuple(fixed_depths()), courses, max_moves=MAX_MOVES), folder, workers)
+    scores = score_all(runs)
     if any(score.quality is None for score in scores):
         raise InputError(f"LRTA* of a fixed depth does not reach every goal within {MAX_MOVES} moves on these maps")
     quality = np.array([[score.quality.value for score in scores if score.quality]])
     work = np.array([[[s.expansions_mean.value for s in scores]], [[s.expansions_pooled.value for s in scores]]])
-    return DepthCurve(courses, quality, work, max(row.result.moves for row in rows))
+    return DepthCurve(courses, quality, work, max(row.result.moves for row in runs))
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,8 @@ class RatioValidation:
         file = self.folder / "candidate.npz"
         network.save(file)
         contenders = (*fixed_depths(), *enlist_all([f"policy-lrta:policy={file}"], [Allowance.of(None)]))
-        rows, _ = run_plan(Plan(contenders, self.courses, max_moves=MAX_MOVES), self.folder, self.workers)
-        return score_all(rows)[-1]
+        runs = run_plan(Plan(contenders, self.courses, max_moves=MAX_MOVES), self.folder, self.workers)
+        return score_all(runs)[-1]
 
 
 class TimeValidation:

@@ -13,10 +13,10 @@ from agents.policies.trees import Policy
 from rt_gym import InputError
 from training.judge import Findings, Score, score_all
 from training.judge.stats import Floats
+from training.learn import OnProgress, Parts, Reporting, TrainingSetup, silent
 from training.learn.fit import act_from, fit_policy
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.merit import MAX_MOVES, compare, fixed_depths, log_ratios, merit, opponents
-from training.learn.setup import OnProgress, Parts, Reporting, TrainingSetup, silent
 from training.learn.targets import Recipe
 from training.learn.validate import (
     FOLDS,
@@ -134,8 +134,7 @@ class DepthResult:
 
     def write(self, folder: Path) -> list[Path]:
         """Write tables and plots into a folder and return where they are."""
-        from training.judge.figures import draw_training
-        from training.judge.plots import save
+        from training.judge.plots import draw_training, save
 
         measure = "accuracy" if self.best.recipe.labels == "class" else "mean cost of a decision, in steps"
         figure = draw_training(self.quality.confusion, self.importances, self.curve, measure)
@@ -239,8 +238,7 @@ def score_policies(
 ) -> list[Score]:
     """Return the scores of the fixed depths, then of the policies, on the same problems."""
     plan = Plan((*fixed_depths(), *contenders_of(policies, folder)), tuple(courses), max_moves=MAX_MOVES)
-    rows, _ = run_plan(plan, folder, workers)
-    return score_all(rows)
+    return score_all(run_plan(plan, folder, workers))
 
 
 def contenders_of(policies: Sequence[Policy], folder: Path) -> list[Contender]:

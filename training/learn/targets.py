@@ -13,6 +13,7 @@ Agents move as their searches say, whatever they have learned from: a reading ch
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,9 @@ class Recipe:
                 raise InputError(f"{name} must be one of {', '.join(known)}, not {quoted(getattr(self, name))}")
         if self.labels == "class" and not 0.0 < self.threshold < 1.0:
             raise InputError(f"threshold must be a probability between 0 and 1, not {quoted(self.threshold)}")
+        for name in ("price", "threshold"):
+            if not isfinite(getattr(self, name)):
+                raise InputError(f"{name} must be a finite number, not {getattr(self, name)}")
         if not 0.0 < self.confidence < 1.0:
             raise InputError(f"confidence must be above 0 and below 1, not {quoted(self.confidence)}")
 

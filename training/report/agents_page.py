@@ -3,15 +3,16 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
+
+import numpy as np
 
 from rt_gym.files import atomic_write
 from training.experiments.evidence import with_interval
 from training.judge import Score, score_all
 from training.judge.tables import Table, digits
 from training.report.results_page import markdown
-from training.runs import Allowance, Draw, Plan, Row, Timing, enlist_all, find_courses
+from training.runs import Allowance, Draw, Plan, Runs, enlist_all, find_courses
 
 PAGE = "agents.md"
 SPLIT, PER_MAP = "mixed-test", 8
@@ -45,16 +46,14 @@ def common_plan(ids: Iterable[str]) -> Plan:
     return Plan(tuple(enlist_all(ids, [Allowance.of(None)])), tuple(courses))
 
 
-def write_agents_page(
-    folder: Path, entries: Sequence[dict[str, Any]], rows: Sequence[Row], timings: Sequence[Timing]
-) -> Path:
+def write_agents_page(folder: Path, entries: Sequence[dict[str, Any]], runs: Runs) -> Path:
     """Write the page of agents, from what describes them and from their runs on the common problems.
 
     An agent without runs keeps the row that the page has; without one it is listed as not measured.
     """
-    places = {row.place for row in rows}
+    places = {row.place for row in runs}
     said = _MEASURED.format(problems=len(places), maps=len({place.map for place in places}))
-    table = markdown(_measured_table(rows, timings)).replace("*", r"\*")
+    table = markdown(_measured_table(runs)).replace("*", r"\*")
     lines = kept_rows(folder / PAGE) | rows_by_id(table)
     ids = [entry["id"] for entry in entries]
     parts = [_HEAD, static_part(entries), said, _with_rows(table, [lines[name] for name in ids if name in lines])]
@@ -97,23 +96,29 @@ def static_part(entries: Iterable[dict[str, Any]]) -> str:
     return markdown(Table("Agents", columns, lines), _STATIC_WORDS).replace("*", r"\*")
 
 
-def _measured_table(rows: Sequence[Row], timings: Sequence[Timing]) -> Table:
+def _measured_table(runs: Runs) -> Table:
     columns = ["id", "subopt. mean", "95 % interval", "exp. mean", "exp. pooled", "scans pooled", "worst move", "µs"]
-    micros = _micros_per_move(rows, timings)
-    return Table("Measured", [*columns, "solved"], [_line(score, micros) for score in score_all(rows)])
+    micros = _micros_per_move(runs)
+    return Table("Measured", [*columns, "solved"], [_line(score, micros) for score in score_all(runs)])
 
 
 def _line(score: Score, micros: dict[str, float]) -> list[str]:
     agent = score.entry.agent
     numbers = score.expansions_mean.value, score.expansions_pooled.value, score.scans_pooled
-    solved = f"{score.problems - score.failed}/{score.problems}"
     worst = f"{score.worst_move:,}"
-    return [f"`{agent}`", *with_interval(score.quality), *map(digits, numbers), worst, digits(micros[agent]), solved]
+    return [
+        f"`{agent}`",
+        *with_interval(score.quality),
+        *map(digits, numbers),
+        worst,
+        digits(micros[agent]),
+        score.solved,
+    ]
 
 
-def _micros_per_move(rows: Sequence[Row], timings: Sequence[Timing]) -> dict[str, float]:
+def _micros_per_move(runs: Runs) -> dict[str, float]:
     """Return the median over problems: a run takes milliseconds, so that a mean would tell of the machine."""
-    found: dict[str, list[float]] = {}
-    for row, timing in zip(rows, timings, strict=True):
-        found.setdefault(row.entry.agent, []).append(1e6 * timing.seconds / max(1, row.result.moves))
-    return {agent: median(micros) for agent, micros in found.items()}
+    return {
+        batch.entry.agent: float(np.median(1e6 * batch.columns["seconds"] / np.maximum(1, batch.columns["moves"])))
+        for batch in runs.batches
+    }

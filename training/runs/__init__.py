@@ -4,18 +4,17 @@ Example:
     >>> from training.runs import Allowance, Draw, Plan, Workers, enlist_all, find_courses, run_plan
     >>> contenders = enlist_all(["lrta:depth=1,2"], [Allowance.of(100)])
     >>> courses = find_courses(["rooms-64"], Draw(count=3, low=20, high=60))
-    >>> rows, times = run_plan(Plan(tuple(contenders), tuple(courses)), workers=Workers(jobs=1))
-    >>> [row.entry.label for row in rows[::3]]
+    >>> runs = run_plan(Plan(tuple(contenders), tuple(courses)), workers=Workers(jobs=1))
+    >>> [row.entry.label for row in list(runs)[::3]]
     ['lrta depth=1', 'lrta depth=2']
 """
 
-from training.runs.changes import changes_for, choose_changes, read_changes
 from training.runs.contenders import Allowance, Contender, choose_baseline, enlist, enlist_all, portfolio
-from training.runs.courses import Course, Draw, Task, find_courses
+from training.runs.courses import Course, Draw, Task, changes_for, choose_changes, find_courses, read_changes
 from training.runs.execution import run_plan
 from training.runs.plan import Plan
-from training.runs.rows import Entry, Place, Result, Row, Timing, read_rows
-from training.runs.store import write_tables
+from training.runs.rows import Entry, Place, Result, Row, Runs, Timing
+from training.runs.tables import read_runs, write_tables
 from training.runs.workers import Workers
 
 __all__ = [
@@ -28,6 +27,7 @@ __all__ = [
     "Plan",
     "Result",
     "Row",
+    "Runs",
     "Task",
     "Timing",
     "Workers",
@@ -39,7 +39,7 @@ __all__ = [
     "find_courses",
     "portfolio",
     "read_changes",
-    "read_rows",
+    "read_runs",
     "run_plan",
     "write_tables",
 ]

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 import agents
@@ -14,12 +13,11 @@ from rt_gym import Budget, Change, Grid, InputError
 from rt_gym.files import PathLike
 from training.runs.contenders import make_agent
 from training.runs.courses import Task, make_problem
-from training.runs.jobs import Arrays, Work
-from training.runs.rows import OUTCOMES, Result, Timing
+from training.runs.jobs import Work
+from training.runs.rows import RESULTS, TIMES, TRIALS, Arrays, Result, Timing, as_columns, checked_columns
 
-_TYPES = {int: np.int64, float: np.float64, bool: np.bool_, str: np.uint8}  # the only text, an outcome, is a number
-_LAYOUT = {name: _TYPES[kind] for part in (Result, Timing) for name, kind in get_type_hints(part).items()}
-_DIRECT = frozenset(Result._fields) - {"outcome", "trials_run"}
+_DIRECT = frozenset(Result._fields) - {"trials_run"}
+_TRIAL = "trial."  # what columns of trials are called beside those of runs
 
 
 class Assignment(NamedTuple):
@@ -31,7 +29,11 @@ class Assignment(NamedTuple):
 
 @dataclass(frozen=True)
 class AgentRuns(Work[Assignment, Arrays]):
-    """Runs of one agent under one budget. The result has a column for every field of ``Result`` and ``Timing``."""
+    """Runs of one agent under one budget.
+
+    The result has a column for every field of ``Result`` and ``Timing`` and, where problems are solved more than once,
+    columns of all trials, one after the other.
+    """
 
     agent: str
     settings: dict[str, Any]
@@ -55,7 +57,8 @@ class AgentRuns(Work[Assignment, Arrays]):
         """Run the agent on every problem, with the same arrays."""
         assert grid is not None
         agent = make_agent(self.agent, self.settings)
-        return _columns([self._run(agent, grid, item) for item in items])
+        runs = [self._run(agent, grid, item) for item in items]
+        return _columns(runs) | (_trial_columns(runs) if self.trials != 1 else {})
 
     def pack(self, result: Arrays) -> Arrays:
         """Return the columns as they are."""
@@ -63,10 +66,9 @@ class AgentRuns(Work[Assignment, Arrays]):
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
         """Return the columns, all of the right type and of one length."""
-        if any(arrays[name].dtype != kind for name, kind in _LAYOUT.items()):
-            raise ValueError("columns of other types")
-        if len({len(arrays[name]) for name in _LAYOUT}) > 1:
-            raise ValueError("columns of different lengths")
+        found, trials = checked_columns(arrays, RESULTS | TIMES), trials_of(arrays)
+        if self.trials != 1 and len(checked_columns(trials, TRIALS)["outcome"]) != found["trials_run"].sum():
+            raise ValueError("not as many trials as were run")
         return dict(arrays)
 
     def _run(self, agent: Any, grid: Grid, item: Assignment) -> Run:
@@ -82,10 +84,17 @@ class AgentRuns(Work[Assignment, Arrays]):
             raise InputError(f"agent {self.agent} broke down {where} ({reason})") from None
 
 
+def trials_of(columns: Mapping[str, NDArray[Any]]) -> Arrays:
+    """Return the columns of trials among those of runs, none where every problem was solved once."""
+    return {name.removeprefix(_TRIAL): array for name, array in columns.items() if name.startswith(_TRIAL)}
+
+
 def _columns(runs: Sequence[Run]) -> Arrays:
-    values: dict[str, Sequence[Any]] = {name: [getattr(run, name) for run in runs] for name in _DIRECT}
-    values["outcome"] = [OUTCOMES.index(run.outcome) for run in runs]
-    values["trials_run"] = [max(1, len(run.trials)) for run in runs]
-    times = [(run.seconds, run.precompute_seconds, *(run.move_seconds or ())) for run in runs]
-    values |= dict(zip(Timing._fields, zip(*times, strict=True), strict=True))
-    return {name: np.array(values[name], kind) for name, kind in _LAYOUT.items()}
+    results = [Result(trials_run=max(1, len(run.trials)), **{n: getattr(run, n) for n in _DIRECT}) for run in runs]
+    times = [Timing(run.seconds, run.precompute_seconds, *(run.move_seconds or ())) for run in runs]
+    return as_columns(results, RESULTS) | as_columns(times, TIMES)
+
+
+def _trial_columns(runs: Sequence[Run]) -> Arrays:
+    trials = [[getattr(trial, name) for name in TRIALS] for run in runs for trial in run.trials or (run,)]
+    return {f"{_TRIAL}{name}": array for name, array in as_columns(trials, TRIALS).items()}

@@ -1,15 +1,113 @@
-"""Does what is not on disk yet and puts all results into their order, the same however the work was cut."""
+"""Does what is not on disk yet and puts all results into their order, the same however the work was cut.
 
-from collections.abc import Callable, Iterator, Sequence
+Finished jobs are shards of columns, ``jobs/<key of the series>/<hash of the items>.npz``, each there as a whole or not
+at all. One format serves rows, samples, databases and trees. Parquet would serve the rows alone, at the price of a
+dependency of more than a hundred megabytes for a table of some forty columns, whose public form is ``results.csv``.
+"""
+
+import io
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from training.runs.jobs import Done, Job, Series
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.archive import MAX_ARCHIVE_BYTES
+from rt_gym.files import atomic_write, make_folder, read_bytes
+from training.runs.agent_runs import trials_of
+from training.runs.jobs import Done, Job, Series, digest_items
 from training.runs.plan import Plan
-from training.runs.rows import OUTCOMES, Result, Row, Timing
-from training.runs.store import Store, Stretch
+from training.runs.rows import RESULTS, TIMES, Arrays, Batch, Entry, Places, Runs
 from training.runs.workers import Workers
+
+_ITEMS = "items"  # the hashes of a shard's items, beside its columns
+_COLUMN = "column."
+
+
+class Stretch(NamedTuple):
+    """A finished part of a series: what came of the items from ``begin`` to before ``end``."""
+
+    begin: int
+    end: int
+    result: Any
+
+
+class Store:
+    """The finished jobs of a folder.
+
+    The key of a series depends on all that its results depend on, and a shard knows its items, so a folder may serve
+    any number of commands, whatever pieces they were cut into.
+
+    Args:
+        folder: where to keep them; None keeps nothing.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = None if folder is None else folder / "jobs"
+        self._digests: dict[int, tuple[Any, NDArray[np.uint64]]] = {}
+
+    def find(self, series: Series) -> list[Stretch]:
+        """Return what is there of a series, in the order of its items; damaged files are passed over."""
+        if self._folder is None or not (folder := self._folder / series.key).is_dir():
+            return []
+        wanted, found, covered = self._digests_of(series), [], 0
+        shards = [(begin, -size, path) for path in folder.glob("*.npz") for begin, size in _fits(path, wanted)]
+        for begin, length, path in sorted(shards):
+            if begin >= covered and (result := _read(series, path)) is not None:
+                covered = begin - length
+                found.append(Stretch(begin, covered, result))
+        return found
+
+    def keep(self, series: Series, done: Done) -> None:
+        """Write what a finished job has left."""
+        if self._folder is None:
+            return
+        items = self._digests_of(series)[done.begin : done.end]
+        folder = self._folder / series.key
+        make_folder(folder)
+        columns = {f"{_COLUMN}{name}": array for name, array in series.work.pack(done.result).items()}
+        stream = io.BytesIO()
+        np.savez_compressed(stream, allow_pickle=False, **{_ITEMS: items}, **columns)
+        atomic_write(folder / f"{sha256(items.tobytes()).hexdigest()[:32]}.npz", stream.getvalue())
+
+    def _digests_of(self, series: Series) -> NDArray[np.uint64]:
+        """Return the hashes of a series' items, which all contenders on a map share."""
+        known = self._digests.get(id(series.items))
+        if known is None or known[0] is not series.items:
+            known = self._digests[id(series.items)] = series.items, digest_items(series.items)
+        return known[1]
+
+
+def _fits(path: Path, wanted: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
+    """Yield where the items of a shard are found, one after the other, among those wanted, and how many they are."""
+    try:
+        items = _load(path, _ITEMS)[_ITEMS]
+        size = int(items.size)
+        begins = np.flatnonzero(wanted[: len(wanted) - size + 1] == items[0]).tolist() if size <= len(wanted) else []
+    except Exception:  # not ours, or not whole
+        return
+    for begin in begins:
+        if np.array_equal(wanted[begin : begin + size], items):
+            yield begin, size
+
+
+def _read(series: Series, path: Path) -> Any:
+    try:
+        columns = {name.removeprefix(_COLUMN): array for name, array in _load(path).items() if name != _ITEMS}
+        return series.work.unpack(columns)
+    except Exception:  # a damaged shard fails in any way: it is done again
+        return None
+
+
+def _load(path: Path, only: str | None = None) -> Mapping[str, NDArray[Any]]:
+    with np.load(io.BytesIO(read_bytes(path, MAX_ARCHIVE_BYTES)), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files if only in (None, name)}
+
 
 _SECONDS = 1.5  # that a job should take: long beside its way, short beside a patience
 _GROWTH = 10  # a job is at most this many times as large as the largest finished one of its series
@@ -37,10 +135,17 @@ def run_all(
     found = [kept.find(one) for one in series]
     report(sum(part.end - part.begin for parts in found for part in parts))
     gaps = [list(_missing(parts, len(one.items))) for one, parts in zip(series, found, strict=True)]
-    for done in _do(series, gaps, workers or Workers()):
-        kept.keep(series[done.series], done)
-        found[done.series].append(Stretch(done.begin, done.end, done.result))
-        report(done.end - done.begin)
+    # Written beside the loop: jobs grow by what it notes, and must not wait for a disk.
+    with ThreadPoolExecutor(1) as writer:
+        writing: deque[Future[None]] = deque()
+        for done in _do(series, gaps, workers or Workers()):
+            writing.append(writer.submit(kept.keep, series[done.series], done))
+            found[done.series].append(Stretch(done.begin, done.end, done.result))
+            while writing and writing[0].done():
+                writing.popleft().result()
+            report(done.end - done.begin)
+        for last in writing:
+            last.result()
     return [[part.result for part in sorted(parts, key=lambda part: part.begin)] for parts in found]
 
 
@@ -118,8 +223,8 @@ class Cutter:
 
 def run_plan(
     plan: Plan, folder: Path | None = None, workers: Workers | None = None, advance: Advance | None = None
-) -> tuple[list[Row], list[Timing]]:
-    """Run what is not yet on disk and return a row and the times of every run, contender by contender.
+) -> Runs:
+    """Run what is not yet on disk and return all runs, contender by contender.
 
     Args:
         plan: what to run.
@@ -127,10 +232,12 @@ def run_plan(
         workers: what runs the jobs; all cores of this machine by default.
         advance: called with how many runs have become available, those that were on disk included.
     """
-    parts = [part for parts in run_all(plan.series(), Store(folder), workers, advance) for part in parts]
-    columns = {name: [value for part in parts for value in part[name].tolist()] for name in parts[0]}
-    columns["outcome"] = [OUTCOMES[number] for number in columns["outcome"]]
-    heads = [(contender.entry, place) for contender in plan.contenders for place in plan.places()]
-    results = map(Result, *(columns[name] for name in Result._fields))
-    rows = [Row(*head, result) for head, result in zip(heads, results, strict=True)]
-    return rows, list(map(Timing, *(columns[name] for name in Timing._fields)))
+    found = run_all(plan.series(), Store(folder), workers, advance)
+    each = len(found) // len(plan.contenders)
+    parts = ([part for parts in found[k : k + each] for part in parts] for k in range(0, len(found), each))
+    return Runs(tuple(_batch(c.entry, plan.places, part) for c, part in zip(plan.contenders, parts, strict=True)))
+
+
+def _batch(entry: Entry, places: Places, parts: Sequence[Arrays]) -> Batch:
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Batch(entry, places, {name: columns[name] for name in RESULTS | TIMES}, trials_of(columns))

@@ -2,16 +2,21 @@
 
 A ``Work`` says what is done to items, a ``Series`` is a work with its map and all its items, and a ``Job`` is a stretch
 of a series on its way to a worker. It travels as plain values: ids, settings, tasks. Kernels and agents are made where
-they are needed, and the map is sent on its own, once (``training.runs.workers``).
+they are needed, and the map is sent on its own, once (``training.runs.workers``). Results are kept under a stamp of the
+sources that they depend on, so that those of other sources are never taken for one's own.
 """
 
+import importlib.metadata
 import pickle
+import platform
+import shlex
+import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import blake2b, sha256
 from importlib import import_module
 from pathlib import Path
@@ -20,13 +25,107 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+import agents
+import rt_gym
+from agents.runner import trials
 from rt_gym import Grid, InputError
 from rt_gym.files import PathLike, read_bytes
-from training.runs.sources import source_stamp
+from rt_gym.kernel_cache import source_closure
+from training.runs.contenders import load_agent
+from training.runs.rows import Arrays
+
+_HERE = Path(__file__).parent
+_AGENTS, _RT_GYM = (Path(package.__file__ or "").parent for package in (agents, rt_gym))
+_POLICY_READERS = {"agents/policies/trees.py", "agents/policies/networks.py"}
+_VERSIONED = ("numpy", "numba", "joblib")
+
+
+@cache
+def source_stamp(agent_id: str) -> str:
+    """Return a hash of all that a row of this agent depends on.
+
+    That is its module and whatever this imports from our packages, directly or not; what runs it and makes rows; and
+    the ready-made policies, if it reads such files. Other agents are left out, so that work on one of them leaves the
+    results of this one alone. A class of one's own may import anything: all sources count.
+    """
+    parts = _all_parts(agent_id) if "." in agent_id else _own_parts(agent_id)
+    stamp = sha256(rt_gym.__version__.encode())
+    for name, digest in parts:
+        stamp.update(f"{name} {digest}\n".encode())
+    return stamp.hexdigest()[:16]
+
+
+def _own_parts(agent_id: str) -> Iterator[tuple[str, str]]:
+    """Yield name and hash of what an id depends on.
+
+    The table in ``agents/__init__.py`` is no part of it: no module of an agent names the package itself, and which
+    other rows the table has makes no difference to a run.
+    """
+    module = sys.modules[load_agent(agent_id).__module__]
+    closure = source_closure([module.__file__ or "", trials.__file__])
+    yield from closure
+    yield from map(_identity, [_HERE / "agent_runs.py", _HERE / "rows.py"])
+    if _POLICY_READERS & {name for name, _ in closure}:
+        yield from map(_identity, _policies())
+
+
+def _all_parts(agent_id: str) -> Iterator[tuple[str, str]]:
+    """Yield name and hash of all sources and policies, and of the file of a class of one's own."""
+    own = getattr(sys.modules[load_agent(agent_id).__module__], "__file__", None)
+    files = [path for folder in (_RT_GYM, _AGENTS) for path in sorted(folder.rglob("*.py"))]
+    files += [*_policies(), _HERE / "agent_runs.py", _HERE / "rows.py"]
+    yield from map(_identity, files + ([Path(own)] if own else []))
+
+
+def _policies() -> list[Path]:
+    return [path for path in sorted((_AGENTS / "policies").iterdir()) if path.suffix in (".json", ".npz")]
+
+
+def _identity(file: Path) -> tuple[str, str]:
+    return file.name, sha256(file.read_bytes()).hexdigest()
+
+
+def versions() -> dict[str, Any]:
+    """Return the versions of all that a result may depend on."""
+    found = {name: importlib.metadata.version(name) for name in _VERSIONED}
+    return {"rt_gym": rt_gym.__version__, "python": platform.python_version(), **found}
+
+
+@cache
+def provenance() -> dict[str, Any]:
+    """Return what else a reader may ask of a result: the commit of the sources, the command line, the processor."""
+    return {"commit": _commit(), "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]), "processor": _cpu()}
+
+
+def _commit() -> str | None:
+    """Return the commit that is checked out, with a plus where files differ from it; None outside of a checkout."""
+    root = _RT_GYM.parent
+    if not (root / ".git").exists():
+        return None
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(root), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        edited = git("status", "--porcelain", "--untracked-files=no", "--", "rt_gym", "agents", "training")
+        return git("rev-parse", "HEAD") + "+" * bool(edited)
+    except (OSError, subprocess.CalledProcessError):  # there is no git, or no commit yet
+        return None
+
+
+def _cpu() -> str:
+    """Return the name of the processor, as well as the system knows it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()
+
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
-Arrays = dict[str, NDArray[Any]]
 
 _OTHER_SOURCES = "a worker runs other sources than this command: install the same version everywhere"
 

@@ -1,7 +1,8 @@
 """What is compared: contenders, courses, and what binds all runs alike. A value; ``runs`` runs it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -11,9 +12,8 @@ from rt_gym.errors import whole
 from training.runs.agent_runs import AgentRuns, Assignment
 from training.runs.contenders import Contender
 from training.runs.courses import Course
-from training.runs.jobs import Series
-from training.runs.rows import Place
-from training.runs.sources import source_stamp, versions
+from training.runs.jobs import Series, provenance, source_stamp, versions
+from training.runs.rows import Place, Places
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Plan:
         courses: on which maps and problems.
         trials: how many times each problem is solved, or ``"converge"``.
         max_moves: the move cap of every trial; a run that reaches it has failed.
-        seed: for random ties and for agents of one's own.
+        seed: for random ties and for agents of one's own; problems have a seed of their own, in ``Draw``.
+        repeats: how often every problem is run, with the seeds ``seed``, ``seed + 1`` and so on.
     """
 
     contenders: tuple[Contender, ...]
@@ -33,6 +34,7 @@ class Plan:
     trials: int | str = 1
     max_moves: int = 1_000_000
     seed: int = 0
+    repeats: int = 1
 
     def __post_init__(self) -> None:
         if not self.contenders or not any(course.tasks for course in self.courses):
@@ -40,18 +42,20 @@ class Plan:
         if self.trials != "converge":
             whole("trials", self.trials, 1)
         whole("max_moves", self.max_moves, 1, 10**9)
+        whole("repeats", self.repeats, 1, 10**6)
 
     @property
     def runs(self) -> int:
         """How many runs there are."""
-        return len(self.contenders) * sum(len(course.tasks) for course in self.courses)
+        return len(self.contenders) * self.repeats * sum(len(course.tasks) for course in self.courses)
 
     def series(self) -> list[Series]:
         """Return the work in the order of the table: contender by contender, courses of one map together."""
         groups = [(courses[0], _assignments(courses)) for courses in self._groups()]
         return [
-            Series(self._work(contender, course), course.grid, items)
+            Series(self._work(contender, course, repeat), course.grid, items)
             for contender in self.contenders
+            for repeat in range(self.repeats)
             for course, items in groups
         ]
 
@@ -59,7 +63,7 @@ class Plan:
         """Return the courses, neighbours that differ in nothing but problems and changes together."""
         return [list(group) for _, group in groupby(self.courses, lambda course: (course.grid, course.vision))]
 
-    def _work(self, contender: Contender, course: Course) -> AgentRuns:
+    def _work(self, contender: Contender, course: Course, repeat: int) -> AgentRuns:
         return AgentRuns(
             agent=contender.agent,
             settings=contender.settings,
@@ -67,15 +71,16 @@ class Plan:
             vision=course.vision,
             trials=self.trials,
             max_moves=self.max_moves,
-            seed=self.seed,
+            seed=self.seed + repeat,
         )
 
-    def places(self) -> Iterator[Place]:
-        """Yield the problems in the order of the table."""
-        return (self.place(course, number) for course in self.courses for number in range(len(course.tasks)))
+    @cached_property
+    def places(self) -> Places:
+        """The problems of every contender in the order of the table, all of them once for every repeat."""
+        places = (self._place(course, number) for course in self.courses for number in range(len(course.tasks)))
+        return Places.of(places).repeated(self.repeats)
 
-    def place(self, course: Course, number: int) -> Place:
-        """Return a problem as a row of a table begins."""
+    def _place(self, course: Course, number: int) -> Place:
         task = course.tasks[number]
         return Place(
             course.name,
@@ -93,10 +98,12 @@ class Plan:
         """Return all settings, the seed and the versions, as JSON takes them."""
         return {
             "seed": self.seed,
+            **({"repeats": self.repeats} if self.repeats > 1 else {}),
             "trials": self.trials,
             "max_moves": self.max_moves,
             "contenders": [c.entry._asdict() | {"settings": c.settings} for c in self.contenders],
             "maps": [_describe(course) for course in self.courses],
+            **provenance(),
             "versions": versions(),
             "sources": {agent: source_stamp(agent) for agent in dict.fromkeys(c.agent for c in self.contenders)},
         }

@@ -1,20 +1,22 @@
-"""One run, one row: what was run where, and what came of it.
+"""One run, one row: what was run where, and what came of it; and all runs of a comparison as columns.
 
 Everything in a ``Row`` depends on the sources and the seed alone. Times are kept apart, in a ``Timing``: the table of
-rows is the same, byte for byte, on any machine and however often it was interrupted.
+rows is the same, byte for byte, on any machine and however often it was interrupted. A million runs are arrays, and a
+``Row`` is made where one is looked at.
 """
 
-import csv
-import io
-from collections.abc import Callable, Iterable
-from math import isfinite
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isnan, nan
 from typing import Any, NamedTuple, get_type_hints
 
-from rt_gym import InputError
-from rt_gym.files import PathLike, read_bytes, shown
+import numpy as np
+from numpy.typing import NDArray
 
-_MOST_BYTES = 1 << 28
 OUTCOMES = ("goal", "out of moves", "no path", "overrun")  # of ``agents.Run``, in columns by their number
+
+Arrays = dict[str, NDArray[Any]]  # columns by their names
 
 
 class Entry(NamedTuple):
@@ -33,7 +35,10 @@ class Entry(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A problem, and what bounds every run on it; ``digest`` is that of the map, its rules and its changes."""
+    """A problem, and what bounds every run on it.
+
+    ``digest`` is that of the map, its rules and its changes; ``repeat`` counts the runs of a problem with other seeds.
+    """
 
     map: str
     digest: str
@@ -46,6 +51,7 @@ class Place(NamedTuple):
     vision: int | None
     trials: str
     max_moves: int
+    repeat: int = 0
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -74,6 +80,25 @@ class Result(NamedTuple):
     plans: int
     h_updates: int
     memory: int
+
+
+class Trial(NamedTuple):
+    """What one trial of a run left behind, see ``agents.Run``."""
+
+    outcome: str
+    cost: float
+    straights: int
+    diagonals: int
+    moves: int
+    stays: int
+    expansions: int
+    max_expansions: int
+    scans: int
+    max_scans: int
+    learning_ops: int
+    trace_steps: int
+    plans: int
+    h_updates: int
 
 
 class Timing(NamedTuple):
@@ -117,77 +142,206 @@ class Row(NamedTuple):
         return self.result.expansions / self.result.moves if self.result.moves else 0.0
 
 
-_DERIVED = ("suboptimality", "expansions_per_move")
-COLUMNS = (*Entry._fields, *Place._fields, *Result._fields, *_DERIVED)
-_TIME_COLUMNS = ("agent", "setting", "budget", "map", "problem", *Timing._fields)
+_TYPES = {int: np.int64, float: np.float64, bool: np.bool_, str: np.uint8}  # the only text, an outcome, is a number
 
 
-def format_rows(rows: Iterable[Row]) -> bytes:
-    """Return rows as a CSV file, one line per run."""
-    lines = ([*row.entry, *row.place, *row.result, row.suboptimality, row.expansions_per_move] for row in rows)
-    return _csv(COLUMNS, lines)
+def _layout(*parts: Any) -> dict[str, Any]:
+    return {name: _TYPES[kind] for part in parts for name, kind in get_type_hints(part).items()}
 
 
-def format_times(rows: Iterable[Row], timings: Iterable[Timing]) -> bytes:
-    """Return the times of runs as a CSV file, in the order of their rows."""
-    pairs = zip(rows, timings, strict=True)
-    return _csv(_TIME_COLUMNS, ([*row.entry[:3], row.place.map, row.place.problem, *timing] for row, timing in pairs))
+RESULTS, TIMES, TRIALS = _layout(Result), _layout(Timing), _layout(Trial)
 
 
-def _csv(columns: Iterable[str], lines: Iterable[Iterable[Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(lines)
-    return text.getvalue().encode()
+def as_columns(rows: Sequence[Sequence[Any]], layout: Mapping[str, Any]) -> Arrays:
+    """Return rows as columns of the types of a layout; an outcome becomes its number."""
+    values = zip(*rows, strict=True) if rows else [()] * len(layout)
+    named = dict(zip(layout, values, strict=True))
+    if "outcome" in named:
+        named["outcome"] = tuple(map(OUTCOMES.index, named["outcome"]))
+    return {name: np.array(named[name], kind) for name, kind in layout.items()}
 
 
-def read_rows(path: PathLike) -> list[Row]:
-    """Return the rows of a file that ``format_rows`` made.
+def checked_columns(arrays: Mapping[str, NDArray[Any]], layout: Mapping[str, Any]) -> Arrays:
+    """Return the columns of a layout.
 
     Raises:
-        InputError: if it is no such file; the message names the line.
+        KeyError, ValueError: if one is missing, of another type or of another length than the first.
     """
-    try:
-        lines = csv.reader(io.StringIO(read_bytes(path, _MOST_BYTES).decode(), newline=""), strict=True)
-        if next(lines, None) != list(COLUMNS):
-            raise InputError(f"{shown(path)}: is not a table of results, whose first line would name their columns")
-        return [_row(path, number, line) for number, line in enumerate(lines, start=2)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{shown(path)}: is not a table of results ({error})") from None
+    found = {name: arrays[name] for name in layout}
+    if any(found[name].dtype != kind for name, kind in layout.items()) or len({len(a) for a in found.values()}) > 1:
+        raise ValueError("columns of other types or of different lengths")
+    return found
 
 
-def _row(path: PathLike, number: int, line: list[str]) -> Row:
-    try:
-        if len(line) != len(COLUMNS):
-            raise ValueError
-        values = [read(text) for read, text in zip(_READERS, line, strict=False)]
-    except ValueError:
-        raise InputError(f"{shown(path)}, line {number}: is not a row of results") from None
-    first, second, end = len(Entry._fields), len(Entry._fields) + len(Place._fields), len(_READERS)
-    return Row(Entry(*values[:first]), Place(*values[first:second]), Result(*values[second:end]))
+class Ground(NamedTuple):
+    """What the problems of a course have in common, see ``Place``."""
+
+    map: str
+    digest: str
+    vision: int | None
+    trials: str
+    max_moves: int
 
 
-def _truth(text: str) -> bool:
-    if text not in ("True", "False"):
-        raise ValueError
-    return text == "True"
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Problems as columns.
+
+    Attributes:
+        grounds: what problems have in common; ground: the number of every problem's.
+        problem, start_x, start_y, goal_x, goal_y, repeat: see ``Place``.
+        optimal: the optimal cost, nan where the map changes.
+    """
+
+    grounds: tuple[Ground, ...]
+    ground: NDArray[np.int64]
+    problem: NDArray[np.int64]
+    start_x: NDArray[np.int64]
+    start_y: NDArray[np.int64]
+    goal_x: NDArray[np.int64]
+    goal_y: NDArray[np.int64]
+    optimal: NDArray[np.float64]
+    repeat: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, places: Iterable[Place]) -> "Places":
+        """Return places as columns."""
+        grounds: dict[Ground, int] = {}
+        lines = []
+        for place in places:
+            ground = Ground(place.map, place.digest, place.vision, place.trials, place.max_moves)
+            number = grounds.setdefault(ground, len(grounds))
+            lines.append((number, *place[2:7], nan if place.optimal is None else place.optimal, place.repeat))
+        columns = [np.array(column) for column in zip(*lines, strict=True)]
+        return cls(tuple(grounds), *columns)
+
+    def __len__(self) -> int:
+        return len(self.ground)
+
+    @cached_property
+    def repeats(self) -> int:
+        """How often every problem was run, with different seeds."""
+        return int(self.repeat.max(initial=0)) + 1
+
+    @cached_property
+    def maps(self) -> NDArray[np.int64]:
+        """The number of every problem's map, maps of one name being one."""
+        names = {ground.map: 0 for ground in self.grounds}
+        numbers = {name: number for number, name in enumerate(names)}
+        return np.array([numbers[ground.map] for ground in self.grounds], np.int64)[self.ground]
+
+    def same_as(self, other: "Places") -> bool:
+        """Whether these are the same problems, in the same order."""
+        if self is other:
+            return True
+        same = len(self) == len(other) and list(self.rows()) == list(other.rows())
+        return same
+
+    def repeated(self, repeats: int) -> "Places":
+        """Return all places once for every repeat."""
+        tiled = {name: np.tile(getattr(self, name), repeats) for name in _NUMBERS}
+        return Places(self.grounds, **tiled, repeat=np.repeat(np.arange(repeats), len(self)))
+
+    def take(self, chosen: slice) -> "Places":
+        """Return some of them."""
+        return Places(self.grounds, *(getattr(self, name)[chosen] for name in (*_NUMBERS, "repeat")))
+
+    def rows(self, chosen: slice = slice(None)) -> Iterator[Place]:
+        """Yield the places one by one."""
+        optimal = [None if isnan(value) else value for value in self.optimal[chosen].tolist()]
+        columns = [getattr(self, name)[chosen].tolist() for name in (*_NUMBERS[:-1], "repeat")]
+        for ground, *numbers, repeat, best in zip(*columns, optimal, strict=True):
+            name, digest, vision, trials, max_moves = self.grounds[ground]
+            yield Place._make((name, digest, *numbers, best, vision, trials, max_moves, repeat))
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError
-    return number
+_NUMBERS = ("ground", "problem", "start_x", "start_y", "goal_x", "goal_y", "optimal")
 
 
-def _reader(kind: Any) -> Callable[[str], Any]:
-    """Return what turns the text of a column back into its value."""
-    plain: dict[Any, Callable[[str], Any]] = {str: str, int: int, float: _finite, bool: _truth}
-    if kind in plain:
-        return plain[kind]
-    inner = int if kind == int | None else _finite
-    return lambda text: inner(text) if text else None
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """All runs of one contender.
+
+    Attributes:
+        entry: which contender.
+        places: where it ran.
+        columns: of every run the fields of ``Result`` and, where they are known, of ``Timing``.
+        trials: of every trial of every run, one after the other, the fields of ``Trial``; empty where there is one.
+    """
+
+    entry: Entry
+    places: Places
+    columns: Arrays
+    trials: Arrays = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @cached_property
+    def solved(self) -> NDArray[np.bool_]:
+        """Whether the goal was reached in every trial of a run."""
+        return self.columns["outcome"] == OUTCOMES.index("goal")
+
+    @cached_property
+    def suboptimality(self) -> NDArray[np.float64]:
+        """See ``Row.suboptimality``; nan where there is none."""
+        optimal = self.places.optimal
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(optimal == 0, 1.0, self.columns["cost"] / (optimal * self.columns["trials_run"]))
+        return np.where(self.solved, found, nan)
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        """Return what a field of ``Result``, ``Timing`` or ``Place``, or a property of ``Row``, is in every run."""
+        if name in self.columns:
+            return self.columns[name]
+        if name == "expansions_per_move":
+            return self.columns["expansions"] / np.maximum(self.columns["moves"], 1)
+        return self.suboptimality if name == "suboptimality" else getattr(self.places, name)
+
+    def results(self, chosen: slice = slice(None)) -> Iterator[Result]:
+        """Yield what the runs left behind, one by one."""
+        columns = {name: self.columns[name][chosen].tolist() for name in RESULTS}
+        columns["outcome"] = [OUTCOMES[number] for number in columns["outcome"]]
+        return map(Result, *columns.values())
+
+    def timings(self, chosen: slice = slice(None)) -> Iterator[Timing]:
+        """Yield the times of the runs, one by one."""
+        return map(Timing, *(self.columns[name][chosen].tolist() for name in TIMES))
 
 
-_READERS = [_reader(kind) for part in (Entry, Place, Result) for kind in get_type_hints(part).values()]
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The runs of all contenders. Iterating yields a ``Row`` for each, contender by contender."""
+
+    batches: tuple[Batch, ...]
+
+    @classmethod
+    def of(cls, rows: "Runs | Iterable[Row]") -> "Runs":
+        """Return rows as columns, contenders in the order of their first rows; what are columns already stays so."""
+        if isinstance(rows, Runs):
+            return rows
+        grouped: dict[Entry, list[Row]] = {}
+        for row in rows:
+            grouped.setdefault(row.entry, []).append(row)
+        return cls(tuple(_batch(entry, found) for entry, found in grouped.items()))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.batches))
+
+    def __iter__(self) -> Iterator[Row]:
+        for batch in self.batches:
+            yield from (Row(batch.entry, *pair) for pair in zip(batch.places.rows(), batch.results(), strict=True))
+
+    def timings(self) -> Iterator[Timing]:
+        """Yield the times of all runs, in the order of the rows."""
+        for batch in self.batches:
+            yield from batch.timings()
+
+    @property
+    def repeats(self) -> int:
+        """How often every problem was run, with different seeds."""
+        return max((batch.places.repeats for batch in self.batches), default=1)
+
+
+def _batch(entry: Entry, rows: Sequence[Row]) -> Batch:
+    return Batch(entry, Places.of(row.place for row in rows), as_columns([row.result for row in rows], RESULTS))

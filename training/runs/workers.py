@@ -9,7 +9,7 @@ import time
 import traceback
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import joblib
 
@@ -47,18 +47,6 @@ class Pool(Protocol):
         """Do jobs and yield each as soon as it is finished, in any order; jobs are asked for as late as can be."""
 
 
-class Keyed(Protocol):
-    """A piece of work that is known by a key."""
-
-    @property
-    def key(self) -> str:
-        """What its result is kept under."""
-
-
-J = TypeVar("J", bound=Keyed)
-R = TypeVar("R")
-
-
 @dataclass(frozen=True)
 class Workers:
     """Processes of this machine (``"loky"``) or of a Dask cluster (``"dask"``).
@@ -76,7 +64,7 @@ class Workers:
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise InputError(f"the backend must be {' or '.join(BACKENDS)}, not {quoted(self.backend)}")
-        if (self.backend == "dask") != (self.scheduler is not None):
+        if (self.backend == "dask") != bool(self.scheduler) or self.scheduler == "":
             raise InputError("the backend dask and the address of a scheduler go together")
         if self.jobs != -1 and self.jobs < 1:
             raise InputError(f"the number of jobs at a time must be at least 1, not {self.jobs}")
@@ -99,30 +87,6 @@ class Workers:
             return
         with TemporaryDirectory(prefix="rt_gym-maps-") as folder:
             yield _Processes(count, grids, Path(folder))
-
-    def run(self, jobs: Sequence[J], work: Callable[[J], R]) -> Generator[tuple[str, R], None, None]:
-        """Do the work of every job and yield its key and result as soon as it is finished, in any order."""
-        if not jobs:
-            return
-        count = min(len(jobs), joblib.cpu_count() if self.jobs == -1 else self.jobs)
-        with self._ready():
-            parallel = joblib.Parallel(n_jobs=count, batch_size=1, return_as="generator_unordered")
-            try:
-                yield from parallel(joblib.delayed(_finish)(job, work) for job in jobs)
-            except BrokenProcessPool:
-                raise ChildProcessError("a worker process was ended from outside, perhaps for lack of memory") from None
-
-    @contextmanager
-    def _ready(self) -> Iterator[None]:
-        if self.scheduler is None:
-            yield
-            return
-        with _connected(self.scheduler) as client, joblib.parallel_config(backend="dask", client=client):
-            yield
-
-
-def _finish(job: J, work: Callable[[J], R]) -> tuple[str, R]:
-    return job.key, work(job)
 
 
 @dataclass(frozen=True)
@@ -209,7 +173,7 @@ class _Cluster:
                     future = finished.get(timeout=_BEAT)
                 except Empty:
                     self._look()
-                    send(2 * self.size - len(running))  # workers may have come
+                    send(max(0, 2 * self.size - len(running)))  # workers may have come
                     continue
                 running.discard(future)
                 yield self._result(future)

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import joblib
 import pytest
 from typer.testing import CliRunner
 
@@ -36,8 +35,7 @@ def store(scenarios: list[Scenario], folder: Path) -> None:
 
 def run_here(folder: Path, *options: str):
     """Run the check in this process, which is quicker than in new ones."""
-    with joblib.parallel_config(backend="sequential"):
-        return runner.invoke(app, ["bench", "--scen", str(folder), *options])
+    return runner.invoke(app, ["bench", "--scen", str(folder), "--jobs", "1", *options])
 
 
 @pytest.mark.usefixtures("scenarios")

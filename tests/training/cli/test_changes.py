@@ -14,7 +14,7 @@ from rt_gym import Grid, InputError, Problem, load_map, sample_problems
 from rt_gym.changes import KINDS, scripted_changes
 from rt_gym.render import frame, palette, text
 from training import cli
-from training.cli.player.playback import FRESH, Playback
+from training.cli.playback import FRESH, Playback
 from training.runs import Draw, choose_changes, find_courses
 
 runner = CliRunner()

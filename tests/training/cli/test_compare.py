@@ -11,8 +11,8 @@ import agents
 from rt_gym import load_map
 from rt_gym.maps import save_map
 from training.cli import app
-from training.judge import calibrate
 from training.judge import speed as bench
+from training.judge import speed as calibrate
 
 runner = CliRunner()
 FILES = ["settings.json", "results.csv", "times.csv", "tradeoff.png", "tradeoff.svg"]

@@ -1,6 +1,7 @@
 """The command as a whole: what it imports, and what becomes of errors, Ctrl-C and closed pipes."""
 
 import errno
+import importlib.metadata
 import json
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import agents
+import rt_gym
 import training
 from training import cli
 
@@ -46,6 +48,16 @@ def test_help_names_every_sub_command() -> None:
     assert result.exit_code == 0
     for name in ("demo", "agents", "maps", "play", "compare", "reproduce", "bench"):
         assert f" {name} " in result.stdout
+
+
+def test_the_version_is_that_of_the_package_and_nothing_heavy_is_imported_for_it() -> None:
+    # Standard error lists what is imported.
+    result = python("-X", "importtime", "-c", ENTRY, "--version")
+    assert (result.returncode, result.stdout) == (0, f"rt_gym {rt_gym.__version__}\n")
+    assert "| numpy" not in result.stderr
+    assert importlib.metadata.version("rt_gym") == rt_gym.__version__
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {rt_gym.__version__}\n" in citation
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["agents", "--nonsense"], ["maps"], ["maps", "nonsense"], []])

@@ -19,11 +19,11 @@ import agents
 from rt_gym import InputError, Problem, load_map, sample_problems
 from rt_gym.render import Window
 from training import cli
-from training.cli.player import film, screens
-from training.cli.player.playback import Playback
-from training.cli.player.screens import TerminalScreen
+from training.cli import film, screens
+from training.cli.playback import Playback
+from training.cli.screens import TerminalScreen
 from training.cli.terminal import with_256_colours
-from training.runs.specs import parse_agent
+from training.runs.contenders import parse_agent
 
 runner = CliRunner()
 TRIP = ["rooms-64", "--start", "5,5", "--goal", "20,20"]

@@ -10,8 +10,8 @@ import agents
 from agents.record import Decision
 from rt_gym import STAY, Grid, Problem, View, load_map, sample_problems
 from rt_gym.render import Scene, frame, text
-from training.cli.player.film import frame_size
-from training.cli.player.playback import LEGEND, Moment, Playback, caption, close_up, tell
+from training.cli.film import frame_size
+from training.cli.playback import LEGEND, Moment, Playback, caption, close_up, tell
 
 POCKET = Grid(
     [

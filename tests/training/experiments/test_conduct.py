@@ -11,14 +11,13 @@ from rt_gym import InputError
 from training import experiments
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
-from training.experiments.frame import FAILS, HOLDS, UNDECIDED, Experiment, Part
-from training.experiments.grounds import Generated, Ground
+from training.experiments.frame import FAILS, HOLDS, UNDECIDED, Experiment, Generated, Ground, Part
 from training.report.results_page import claims_table, remarks
 from training.runs import Workers
 
 SIDE = 33
 SMALL = {"size": 31, "width": SIDE, "height": SIDE, "holes": 20}
-UNTAUGHT = [name for name in ids() if not any(part.taught for part in load(name).parts)]
+UNTRAINED = [name for name in ids() if not any(part.policies for part in load(name).parts)]
 
 
 def shrunk_ground(ground: Ground | Generated) -> Ground | Generated:
@@ -37,7 +36,7 @@ def shrunk(experiment: Experiment) -> Experiment:
     return replace(experiment, parts=tuple(map(shrunk_part, experiment.parts)))
 
 
-@pytest.mark.parametrize("experiment_id", UNTAUGHT)
+@pytest.mark.parametrize("experiment_id", UNTRAINED)
 def test_an_experiment_runs_without_public_maps(experiment_id: str, tmp_path: Path) -> None:
     experiment = shrunk(load(experiment_id))
     document = conduct(experiment, "smoke", None, tmp_path, Workers(1))

@@ -55,7 +55,7 @@ def cut() -> Evidence:
     """LRTA* at two depths on five problems, of which a cap on moves cuts some at depth 1."""
     courses = find_courses(["rooms-64"], Draw(5, 50, 60))
     plan = Plan((SHALLOW.contender, DEEP.contender), tuple(courses), max_moves=100)
-    return Evidence(*run_plan(plan, workers=Workers(jobs=1)))
+    return Evidence(run_plan(plan, workers=Workers(jobs=1)))
 
 
 def of(evidence: Evidence, agent: Entrant) -> list[Row]:
@@ -84,7 +84,7 @@ def test_evidence_takes_the_totals_of_all_trials() -> None:
     agent = entrant("lrta")
     courses = tuple(find_courses(["rooms-64"], Draw(2, 20, 40)))
     plans = (Plan((agent.contender,), courses, trials) for trials in (1, "converge"))
-    first, convergence = (Evidence(*run_plan(plan, workers=Workers(1))).numbers(agent, "cost") for plan in plans)
+    first, convergence = (Evidence(run_plan(plan, workers=Workers(1))).numbers(agent, "cost") for plan in plans)
     assert (first < convergence).all()
 
 

@@ -15,6 +15,8 @@ from training.experiments.frame import (
     UNDECIDED,
     Claim,
     Finding,
+    Generated,
+    Ground,
     Part,
     bar_text,
     check_size,
@@ -22,7 +24,6 @@ from training.experiments.frame import (
     sweep,
     verdict,
 )
-from training.experiments.grounds import Generated, Ground
 from training.experiments.quantities import Quantity
 from training.judge import Estimate
 from training.runs import Allowance, Workers, enlist_all, run_plan
@@ -112,7 +113,7 @@ def test_a_part_hands_its_rules_vision_and_trials_to_its_runs() -> None:
     plan = part.plan(tuple(part.courses("smoke", None, 1)), 1)
     assert plan.trials == "converge"
     assert {(course.vision, course.grid.connectivity, course.grid.cost) for course in plan.courses} == {(1, 4, "unit")}
-    rows, _ = run_plan(plan, workers=Workers(1))
+    rows = run_plan(plan, workers=Workers(1))
     assert all(row.result.converged and row.result.trials_run > 1 for row in rows)
 
 

@@ -15,10 +15,9 @@ from rt_gym.maps import save_map
 from training import experiments
 from training.cli import app
 from training.experiments import load
-from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Part
-from training.experiments.grounds import Ground
+from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Ground, Part
 from training.report.results_page import render
-from training.runs import read_rows
+from training.runs import read_runs
 
 T1, PPO = load("tb-t1"), load("rl-ppo")
 ROOMS = Ground("ours/rooms", 64, 64)
@@ -65,7 +64,7 @@ def test_every_claim_is_told_with_a_verdict(tmp_path: Path) -> None:
     assert "ours/rooms (64 x 64" in result.stdout
     assert "Changed after the first full run: one thing" in result.stdout
     assert sum(result.stdout.count(f" {word} \n") for word in (HOLDS, FAILS, UNDECIDED)) == CLAIMS
-    rows = read_rows(tmp_path / "here" / "rt-gym-reproduce" / "tb-t1" / "smoke" / "results.csv")
+    rows = read_runs(tmp_path / "here" / "rt-gym-reproduce" / "tb-t1" / "smoke" / "results.csv")
     assert len(rows) == PROBLEMS * len(T1.parts[0].entrants)
 
 
@@ -150,7 +149,7 @@ class TestWithoutTheExtraRL:
     @pytest.fixture(autouse=True)
     def missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A second experiment, before the other one, that needs a library which is not there."""
-        part = replace(small_part(PPO.parts[0]), taught_on=(ROOMS,), chosen_on=(ROOMS,))
+        part = replace(small_part(PPO.parts[0]), train_on=(ROOMS,), choose_on=(ROOMS,))
         table(monkeypatch, replace(PPO, parts=(part,)), small(T1))
         monkeypatch.setitem(sys.modules, "stable_baselines3", None)
 

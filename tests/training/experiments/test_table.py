@@ -18,9 +18,8 @@ from training.report.results_page import claims_table
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 HOME = Path(experiments.__file__).parent
-PAPERS = sorted(path.parent.name for path in HOME.glob("*/__init__.py"))
-# those that hold an experiment, without the packages, which hold constants
-HOLDERS = {module for module in (place.partition(":")[0] for place in experiments._TABLE.values()) if "." in module}
+HOLDERS = {place.partition(":")[0] for place in experiments._TABLE.values()}  # modules that hold an experiment
+MODULES = sorted({*HOME.glob("*/*.py"), *(HOME / f"{name.replace('.', '/')}.py" for name in HOLDERS)})
 
 
 @pytest.mark.parametrize("experiment_id", ids())
@@ -56,6 +55,11 @@ def test_the_weaker_bar_contains_a_part_of_the_other_and_more(experiment_id: str
             assert low < claim.low or high > claim.high
 
 
+def dotted(path: Path) -> str:
+    """Return a module's name as the table has it; that of a package ends with its file."""
+    return ".".join(path.relative_to(HOME).with_suffix("").parts)
+
+
 def imported(path: Path) -> Iterator[str]:
     """Yield what a module imports of the experiments, as the table names modules."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -64,14 +68,11 @@ def imported(path: Path) -> Iterator[str]:
             yield from (name.removeprefix(f"{experiments.__name__}.") for name in names)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_no_experiment_is_imported_by_another_and_of_other_papers_only_the_constants(paper: str) -> None:
-    for path in (HOME / paper).glob("*.py"):
-        for name in imported(path):
-            assert name not in HOLDERS, f"{paper}/{path.name}"
-            other, _, module = name.partition(".")
-            inside = (HOME / other / f"{module.partition('.')[0]}.py").exists()
-            assert other == paper or other not in PAPERS or not inside, f"{paper}/{path.name}"
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(HOME).as_posix())
+def test_no_experiment_is_imported_by_another_and_of_other_papers_only_the_constants(path: Path) -> None:
+    found = set(imported(path)) & {dotted(module) for module in MODULES}
+    assert not found & HOLDERS
+    assert {name.partition(".")[0] for name in found} <= {path.parent.name}
 
 
 @pytest.mark.parametrize("experiment_id", ids())

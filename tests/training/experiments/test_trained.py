@@ -11,8 +11,7 @@ import agents
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
 from training.experiments.evidence import Evidence, ratio
-from training.experiments.frame import Experiment, Part, entrant
-from training.experiments.grounds import Ground
+from training.experiments.frame import Experiment, Ground, Part, entrant
 from training.experiments.quantities import Advantage, CurveRatio
 from training.experiments.trained import (
     CrossValidation,
@@ -79,7 +78,7 @@ def test_policies_of_other_problems_have_folders_of_their_own(courses: tuple[Cou
 
 def trains_trees(part: Part) -> bool:
     """Whether trees take part that are trained first; for networks see ``test_trained_networks``."""
-    return bool(part.taught) and all(isinstance(one, TreeTraining) for one in part.lessons)
+    return bool(part.policies) and all(isinstance(one, TreeTraining) for one in part.trainings)
 
 
 TRAINING = [name for name in ids() if any(map(trains_trees, load(name).parts))]
@@ -87,18 +86,18 @@ TRAINING = [name for name in ids() if any(map(trains_trees, load(name).parts))]
 
 def shrunk_part(part: Part) -> Part:
     """Return a part with one small map to learn on, one to choose on and one to be judged on, and small leaves."""
-    grounds = tuple((Ground("", 33, 33),) if given else () for given in (part.grounds, part.taught_on, part.chosen_on))
-    lessons = (replace(one, recipe=replace(one.recipe, min_leaf=20), dagger=0) for one in part.lessons)
-    exams = (replace(one, recipe=replace(one.recipe, min_leaf=20)) for one in part.exams)
+    grounds = tuple((Ground("", 33, 33),) if given else () for given in (part.grounds, part.train_on, part.choose_on))
+    trainings = (replace(one, recipe=replace(one.recipe, min_leaf=20), dagger=0) for one in part.trainings)
+    validations = (replace(one, recipe=replace(one.recipe, min_leaf=20)) for one in part.validations)
     return replace(
         part,
         grounds=grounds[0],
-        taught_on=grounds[1],
-        chosen_on=grounds[2],
+        train_on=grounds[1],
+        choose_on=grounds[2],
         problems=dict.fromkeys(part.problems, 10),
         optimal=(20, 300),
-        lessons=tuple(lessons),
-        exams=tuple(exams),
+        trainings=tuple(trainings),
+        validations=tuple(validations),
     )
 
 
@@ -122,7 +121,7 @@ def learned() -> Evidence:
     """Fixed depths and two oracles on a few problems."""
     contenders = enlist_all(["lrta:depth=1,2,4,8", "oracle-lrta:d_max=4,6"], [Allowance.of(None)])
     found = find_courses(["caves-128"], Draw(count=8, low=30, high=60))
-    return Evidence(*run_plan(Plan(tuple(contenders), tuple(found)), workers=HERE))
+    return Evidence(run_plan(Plan(tuple(contenders), tuple(found)), workers=HERE))
 
 
 def test_an_advantage_is_the_quotient_of_two_ratios_and_one_over_oneself(learned: Evidence) -> None:

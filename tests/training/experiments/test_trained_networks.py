@@ -8,8 +8,7 @@ import pytest
 
 from training.experiments import load
 from training.experiments.conduct import conduct
-from training.experiments.frame import Experiment, Part
-from training.experiments.grounds import Ground
+from training.experiments.frame import Experiment, Ground, Part
 from training.experiments.trained import EvolutionTraining, RLTraining
 from training.learn.evolve import EvolutionConfig
 from training.learn.rl import RLConfig
@@ -20,13 +19,13 @@ def shrunk(experiment: Experiment, trainings: tuple[Any, ...]) -> Experiment:
     part: Part = replace(
         experiment.parts[0],
         grounds=(Ground("", 65, 65),),
-        taught_on=(Ground("", 66, 65),),
-        chosen_on=(Ground("", 67, 65),),
+        train_on=(Ground("", 66, 65),),
+        choose_on=(Ground("", 67, 65),),
         problems={"smoke": 4, "full": 4},
         optimal=(30, 300),
-        lessons=trainings,
+        trainings=trainings,
     )
-    claims = (claim for claim in experiment.claims if claim.text.split(":")[0] in part.taught)
+    claims = (claim for claim in experiment.claims if claim.text.split(":")[0] in part.policies)
     return replace(experiment, parts=(part,), claims=tuple(claims))
 
 

@@ -1,9 +1,11 @@
 """What is said in the end: recommendations, verdicts against an earlier table, times, ticks and plots."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -22,7 +24,7 @@ from training.judge import (
 )
 from training.judge import speed as bench
 from training.judge.tables import digits
-from training.runs import Allowance, Draw, Plan, Row, Workers, enlist_all, find_courses, run_plan
+from training.runs import Allowance, Draw, Plan, Row, Runs, Workers, enlist_all, find_courses, run_plan
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +35,20 @@ def plan() -> Plan:
 
 @pytest.fixture(scope="module")
 def findings(plan: Plan) -> Findings:
-    return find(plan, *run_plan(plan, workers=Workers(jobs=1)))
+    return find(plan, run_plan(plan, workers=Workers(jobs=1)))
 
 
 def changed(row: Row, **values: object) -> Row:
     return row._replace(result=row.result._replace(**values))
 
 
-def words(old: list[Row], new: list[Row]) -> list[str]:
+def timed(rows: list[Row], findings: Findings) -> Runs:
+    """Return rows with the times of the runs that they were made from."""
+    pairs = zip(Runs.of(rows).batches, findings.runs.batches, strict=True)
+    return Runs(tuple(replace(new, columns=old.columns | new.columns) for new, old in pairs))
+
+
+def words(old: Iterable[Row], new: Iterable[Row]) -> list[str]:
     return [verdict.word for verdict in judge(old, new)]
 
 
@@ -55,14 +63,14 @@ def test_the_recommendation_names_the_best_agent_of_each_budget_with_its_interva
 
 
 def test_an_agent_that_may_be_as_good_is_named_too(findings: Findings) -> None:
-    twin = [row._replace(entry=row.entry._replace(agent="twin")) for row in findings.rows if row.entry.agent == "astar"]
-    rows = [row for row in findings.rows if row.entry.agent == "astar"] + twin
+    twin = [row._replace(entry=row.entry._replace(agent="twin")) for row in findings.runs if row.entry.agent == "astar"]
+    rows = [row for row in findings.runs if row.entry.agent == "astar"] + twin
     (sentence, _) = recommend(Arena(rows), score_all(rows))
     assert "(no clear difference to twin" in sentence
 
 
 def test_agents_with_precomputation_are_recommended_apart(findings: Findings) -> None:
-    (sentence, _) = recommend(Arena(findings.rows), findings.scores, {"astar"})
+    (sentence, _) = recommend(Arena(findings.runs), findings.scores, {"astar"})
     plain, prepared = sentence.split("; with precomputation: ")
     assert "astar" not in plain
     assert prepared.startswith("astar, suboptimality")
@@ -70,7 +78,7 @@ def test_agents_with_precomputation_are_recommended_apart(findings: Findings) ->
 
 def test_agents_with_precomputation_are_listed_apart(plan: Plan, findings: Findings) -> None:
     prepared = replace(plan, contenders=tuple(replace(c, precomputes=c.agent == "astar") for c in plan.contenders))
-    (table,) = find(prepared, findings.rows, findings.timings).tables()
+    (table,) = find(prepared, findings.runs).tables()
     assert [row[0] for row in table.rows[:5]] == [
         "budget 10 expansions",
         "lrta depth=2",
@@ -81,60 +89,60 @@ def test_agents_with_precomputation_are_listed_apart(plan: Plan, findings: Findi
 
 
 def test_nobody_is_recommended_who_failed(findings: Findings) -> None:
-    rows = [changed(row, outcome="out of moves") if row.place.problem == 3 else row for row in findings.rows]
+    rows = [changed(row, outcome="out of moves") if row.place.problem == 3 else row for row in findings.runs]
     for sentence in recommend(Arena(rows), score_all(rows)):
         assert sentence.endswith("no agent solved all 12 problems within the budget.")
 
 
 def test_the_same_rows_are_the_same(findings: Findings) -> None:
-    verdicts = judge(findings.rows, findings.rows)
+    verdicts = judge(findings.runs, findings.runs)
     assert [verdict.word for verdict in verdicts] == ["same"] * 6
     assert all(verdict.difference == (0.0, 0.0, 0.0) and verdict.pairs == 12 for verdict in verdicts)
 
 
 def test_a_higher_cost_on_most_problems_is_worse_and_the_reverse_better(findings: Findings) -> None:
-    dearer = [changed(row, cost=row.result.cost * 1.2) if row.entry.agent == "lrta" else row for row in findings.rows]
-    assert words(findings.rows, dearer) == ["worse", "same", "same", "worse", "same", "same"]
-    assert words(dearer, findings.rows) == ["better", "same", "same", "better", "same", "same"]
+    dearer = [changed(row, cost=row.result.cost * 1.2) if row.entry.agent == "lrta" else row for row in findings.runs]
+    assert words(findings.runs, dearer) == ["worse", "same", "same", "worse", "same", "same"]
+    assert words(dearer, findings.runs) == ["better", "same", "same", "better", "same", "same"]
 
 
 def test_more_expansions_for_the_same_cost_are_worse(findings: Findings) -> None:
-    slower = [changed(row, expansions=row.result.expansions * 2) for row in findings.rows]
-    assert words(findings.rows, slower) == ["worse"] * 6
-    assert words(slower, findings.rows) == ["better"] * 6
+    slower = [changed(row, expansions=row.result.expansions * 2) for row in findings.runs]
+    assert words(findings.runs, slower) == ["worse"] * 6
+    assert words(slower, findings.runs) == ["better"] * 6
 
 
 def test_a_difference_on_one_problem_alone_is_within_the_interval(findings: Findings) -> None:
-    once = [changed(row, cost=row.result.cost + 1) if row.place.problem == 0 else row for row in findings.rows]
-    assert words(findings.rows, once) == ["same"] * 6
+    once = [changed(row, cost=row.result.cost + 1) if row.place.problem == 0 else row for row in findings.runs]
+    assert words(findings.runs, once) == ["same"] * 6
 
 
 def test_a_problem_that_is_no_longer_solved_is_worse_whatever_the_rest_costs(findings: Findings) -> None:
     lost = [
         changed(row, outcome="out of moves") if row.place.problem == 0 else changed(row, cost=row.result.cost / 2)
-        for row in findings.rows
+        for row in findings.runs
     ]
-    verdicts = judge(findings.rows, lost)
+    verdicts = judge(findings.runs, lost)
     assert [(verdict.word, verdict.lost, verdict.difference) for verdict in verdicts] == [("worse", 1, None)] * 6
-    assert [(verdict.word, verdict.gained) for verdict in judge(lost, findings.rows)] == [("better", 1)] * 6
+    assert [(verdict.word, verdict.gained) for verdict in judge(lost, findings.runs)] == [("better", 1)] * 6
 
 
 def test_a_pair_that_failed_both_times_is_void_and_counted(findings: Findings) -> None:
-    lost = [changed(row, outcome="overrun") if row.place.problem == 0 else row for row in findings.rows]
+    lost = [changed(row, outcome="overrun") if row.place.problem == 0 else row for row in findings.runs]
     assert [(v.word, v.void, v.pairs) for v in judge(lost, lost)] == [("same", 1, 12)] * 6
 
 
 def test_only_problems_and_agents_of_both_tables_are_judged(findings: Findings) -> None:
-    some = [row for row in findings.rows if row.place.problem < 5 and row.entry.agent != "astar"]
-    assert [(verdict.entry.agent, verdict.pairs) for verdict in judge(some, findings.rows)] == [
+    some = [row for row in findings.runs if row.place.problem < 5 and row.entry.agent != "astar"]
+    assert [(verdict.entry.agent, verdict.pairs) for verdict in judge(some, findings.runs)] == [
         ("lrta", 5),
         ("lss-lrta", 5),
     ] * 2
-    elsewhere = [row._replace(place=row.place._replace(digest="other")) for row in findings.rows]
-    capped = [row._replace(place=row.place._replace(max_moves=7)) for row in findings.rows]
+    elsewhere = [row._replace(place=row.place._replace(digest="other")) for row in findings.runs]
+    capped = [row._replace(place=row.place._replace(max_moves=7)) for row in findings.runs]
     for rows in (elsewhere, capped):
         with pytest.raises(InputError, match="no agent setting with a problem in common"):
-            judge(rows, findings.rows)
+            judge(rows, findings.runs)
 
 
 def test_a_time_per_move_becomes_what_the_agent_expands_in_it(
@@ -144,7 +152,7 @@ def test_a_time_per_move_becomes_what_the_agent_expands_in_it(
 
     def throughput(agent_id: str, problems: object, budget: int, seconds: float) -> bench.Throughput:
         asked.append((agent_id, budget))
-        return bench.Throughput(agent_id, {}, 1.0, {"lrta": 2e6, "astar": 9e6}[agent_id])
+        return bench.Throughput(agent_id, {}, agent_id, 1.0, {"lrta": 2e6, "astar": 9e6}[agent_id])
 
     monkeypatch.setattr(calibrate, "throughput", throughput)
     calibration = Calibration(plan.courses, tmp_path)
@@ -164,7 +172,7 @@ def test_calibration_measures_this_processor(plan: Plan, tmp_path: Path, monkeyp
 
 
 def test_a_damaged_calibration_is_made_anew(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate, "throughput", lambda *args: bench.Throughput("lrta", {}, 1.0, 1e6))
+    monkeypatch.setattr(calibrate, "throughput", lambda *args: bench.Throughput("lrta", {}, "lrta", 1.0, 1e6))
     for content in ("[1]", "{", '"x"'):
         (tmp_path / "calibration.json").write_text(content)
         assert Calibration(plan.courses, tmp_path).allowance(["lrta"], 1.0).limits == {"lrta": 1000}
@@ -172,12 +180,13 @@ def test_a_damaged_calibration_is_made_anew(plan: Plan, tmp_path: Path, monkeypa
 
 def test_a_class_of_ones_own_has_no_time_per_move(plan: Plan, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="only agents with an id are calibrated"):
-        Calibration(plan.courses, tmp_path).allowance(["pathlib.Path"], 1.0)
+        Calibration(plan.courses, tmp_path).allowance(["agents.lrta.LRTA"], 1.0)
 
 
 def test_late_ticks_are_those_too_short_for_all_units(findings: Findings) -> None:
-    timings = [timing._replace(p99=1e-3 if row.place.problem else 3e-3) for row, timing in _both(findings)]
-    share = partial(late_ticks, findings.rows, timings, seed=0)
+    p99 = np.where(findings.runs.batches[0].places.problem > 0, 1e-3, 3e-3)
+    batches = [replace(batch, columns=batch.columns | {"p99": p99}) for batch in findings.runs.batches]
+    share = partial(late_ticks, Runs(tuple(batches)), seed=0)
     assert set(share(units=10, tick_ms=10.0 - 1e-9).values()) == {1.0}
     assert set(share(units=10, tick_ms=30.1).values()) == {0.0}
     for late in share(units=1, tick_ms=2.0).values():
@@ -185,16 +194,12 @@ def test_late_ticks_are_those_too_short_for_all_units(findings: Findings) -> Non
     assert set(share(units=1_000_000, tick_ms=1.0).values()) == {1.0}
 
 
-def _both(findings: Findings):
-    return zip(findings.rows, findings.timings, strict=True)
-
-
 def test_plots_are_the_same_for_the_same_scores_and_show_failures(findings: Findings, tmp_path: Path) -> None:
     rows = [
         changed(row, outcome="out of moves") if row.entry.agent == "lrta" and row.place.problem < 2 else row
-        for row in findings.rows
+        for row in findings.runs
     ]
-    made = find(findings.plan, rows, findings.timings)
+    made = find(findings.plan, timed(rows, findings))
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         made.write(tmp_path / folder, {})
@@ -207,8 +212,8 @@ def test_plots_are_the_same_for_the_same_scores_and_show_failures(findings: Find
 
 
 def test_a_plot_can_be_drawn_where_everybody_failed(findings: Findings, tmp_path: Path) -> None:
-    rows = [changed(row, outcome="no path") for row in findings.rows]
-    made = find(findings.plan, rows, findings.timings, Question(baseline="lrta"))
+    rows = [changed(row, outcome="no path") for row in findings.runs]
+    made = find(findings.plan, timed(rows, findings), Question(baseline="lrta"))
     assert len(made.write(tmp_path, {})) == 5
     assert [table.rows[1][1] for table in made.tables()] == ["12 failed", "-"]
 
@@ -216,5 +221,5 @@ def test_a_plot_can_be_drawn_where_everybody_failed(findings: Findings, tmp_path
 def test_a_curve_with_cut_runs_is_said_to_give_no_ratios() -> None:
     contenders = enlist_all(["lrta:depth=1,2"], [Allowance.of(None)])
     plan = Plan(tuple(contenders), tuple(find_courses(["rooms-64"], Draw(4, 30, 60))), max_moves=5)
-    (remark,) = find(plan, *run_plan(plan, workers=Workers(jobs=1))).remarks()
+    (remark,) = find(plan, run_plan(plan, workers=Workers(jobs=1))).remarks()
     assert remark.startswith("No ratios: 8 runs of LRTA* with a fixed depth failed")

@@ -95,7 +95,7 @@ def test_bad_fields_and_prices_are_refused() -> None:
 def test_at_the_default_price_the_best_fixed_depth_of_a_test_split_is_neither_end() -> None:
     contenders = enlist_all(["lrta:depth=1,12,16,20,26", "oracle-lrta:d_max=20"], [Allowance.of(None)])
     courses = tuple(find_courses(["mixed-test"], Draw(1)))
-    found, _ = run_plan(Plan(tuple(contenders), courses), workers=Workers(1))
+    found = run_plan(Plan(tuple(contenders), courses), workers=Workers(1))
     best = next(standing for standing in score(found) if standing.entry.agent == "lrta")
     assert best.entry.setting in ("depth=12", "depth=16", "depth=20")
 

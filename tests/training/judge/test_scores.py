@@ -13,7 +13,6 @@ from training.runs import (
     Draw,
     Plan,
     Row,
-    Timing,
     Workers,
     choose_baseline,
     enlist_all,
@@ -32,12 +31,12 @@ def make_plan(*specs: str, limits: tuple[int | None, ...] = (None,), count: str 
     return Plan(tuple(contenders), tuple(find_courses([options.pop("map", "rooms-64")], Draw(**draw))), **options)
 
 
-def run(plan: Plan) -> tuple[list[Row], list[Timing]]:
-    return run_plan(plan, workers=HERE)
+def run(plan: Plan) -> list[Row]:
+    return list(run_plan(plan, workers=HERE))
 
 
 def scores_of(*specs: str, **options) -> dict[str, Score]:
-    rows, _ = run(make_plan(*specs, **options))
+    rows = run(make_plan(*specs, **options))
     return {score.entry.label: score for score in score_all(rows)}
 
 
@@ -50,7 +49,8 @@ def policy(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_rows_say_what_agents_run_says() -> None:
     plan = make_plan("lrta:depth=3", trials=2)
-    rows, timings = run(plan)
+    runs = run_plan(plan, workers=HERE)
+    rows = list(runs)
     problems = [plan.courses[0].problem(task) for task in plan.courses[0].tasks]
     direct = [agents.run("lrta", problem, depth=3, trials=2) for problem in problems]
     assert [row.suboptimality for row in rows] == [one.suboptimality for one in direct]
@@ -58,11 +58,11 @@ def test_rows_say_what_agents_run_says() -> None:
     for name in ("outcome", "moves", "scans", "max_scans", "learning_ops", "memory", "h_updates", "converged"):
         assert [getattr(row.result, name) for row in rows] == [getattr(one, name) for one in direct]
     assert [row.result.trials_run for row in rows] == [2] * 6
-    assert all(timing.max >= timing.p99 >= timing.p50 > 0 for timing in timings)
+    assert all(timing.max >= timing.p99 >= timing.p50 > 0 for timing in runs.timings())
 
 
 def test_a_score_gives_both_averages_and_an_interval_around_each() -> None:
-    rows, _ = run(make_plan("lrta:depth=3"))
+    rows = run(make_plan("lrta:depth=3"))
     (score,) = score_all(rows)
     assert score.expansions_mean.value == pytest.approx(fmean(row.expansions_per_move or 0 for row in rows))
     expansions, moves = (sum(getattr(row.result, name) for row in rows) for name in ("expansions", "moves"))
@@ -84,7 +84,7 @@ def test_a_cut_run_is_a_failure_and_never_a_cheap_run() -> None:
 
 
 def test_rows_of_cut_runs_have_counts_and_no_quality() -> None:
-    rows, _ = run(make_plan("lrta:depth=1", max_moves=5))
+    rows = run(make_plan("lrta:depth=1", max_moves=5))
     assert all(row.result.moves == 5 and row.result.expansions == 5 for row in rows)
     assert all(row.suboptimality is None and row.expansions_per_move is None for row in rows)
     (score,) = score_all(rows)
@@ -102,7 +102,7 @@ def test_a_move_beyond_the_budget_disqualifies() -> None:
 
 
 def test_a_budget_in_scans_binds_the_scans_of_every_move() -> None:
-    rows, _ = run(make_plan("lrta", "lss-lrta", limits=(60,), count="scans"))
+    rows = run(make_plan("lrta", "lss-lrta", limits=(60,), count="scans"))
     assert {row.entry.counted for row in rows} == {"scans"}
     assert all(score.worst_move <= 60 and not score.disqualified for score in score_all(rows))
     assert max(row.result.max_scans for row in rows) == max(score.worst_move for score in score_all(rows))
@@ -126,7 +126,7 @@ def test_always_depth_one_scores_exactly_one_against_the_curve_of_fixed_depths(p
 
 def test_a_policy_whose_hard_runs_are_cut_gains_nothing_by_it(policy: str) -> None:
     plan = make_plan("lrta:depth=1..3", f"{policy}:depth=1")
-    rows, _ = run(plan)
+    rows = run(plan)
     cut = [
         row._replace(result=row.result._replace(outcome="out of moves", moves=9, expansions=9))
         if row.entry.agent == policy and row.place.problem == 0
@@ -157,7 +157,7 @@ def test_the_fronts_hold_the_best_and_the_cheapest() -> None:
 
 def test_differences_are_paired_and_those_to_oneself_are_zero() -> None:
     plan = make_plan("lrta:depth=1,3", "astar")
-    rows, _ = run(plan)
+    rows = run(plan)
     own, other, best = score_all(rows, choose_baseline(plan.contenders, "lrta:depth=1"))
     assert own.difference == own.expansions_difference == (0.0, 0.0, 0.0)
     for score in (other, best):
@@ -170,7 +170,7 @@ def test_differences_are_paired_and_those_to_oneself_are_zero() -> None:
 
 def test_a_cut_run_of_the_baseline_voids_all_differences_to_it() -> None:
     plan = make_plan("lrta:depth=1", "astar", max_moves=40)
-    rows, _ = run(plan)
+    rows = run(plan)
     scores = score_all(rows, choose_baseline(plan.contenders, "lrta"))
     assert [(score.difference, score.expansions_difference) for score in scores] == [(None, None)] * 2
 
@@ -188,7 +188,7 @@ def test_a_baseline_must_be_one_of_the_contenders(text: str, part: str) -> None:
 
 
 def test_where_the_map_changes_the_cost_is_the_measure() -> None:
-    rows, _ = run(make_plan("lrta:depth=1,2", "astar", changes=(Change(2, (40, 40), False),)))
+    rows = run(make_plan("lrta:depth=1,2", "astar", changes=(Change(2, (40, 40), False),)))
     scores = score_all(rows)
     assert {score.measure for score in scores} == {"cost"}
     assert scores[0].quality is not None
@@ -198,8 +198,8 @@ def test_where_the_map_changes_the_cost_is_the_measure() -> None:
 
 
 def test_rows_of_different_problems_are_not_compared() -> None:
-    rows, _ = run(make_plan("lrta"))
-    others, _ = run(make_plan("astar", seed=1))
+    rows = run(make_plan("lrta"))
+    others = run(make_plan("astar", seed=1))
     with pytest.raises(InputError, match="not run on the same problems"):
         score_all(rows + others)
     with pytest.raises(InputError, match="no runs"):

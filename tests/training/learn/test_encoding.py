@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.learn.encoding import Encoding
+from training.learn.evolve import Encoding
 from training.runs import Draw, find_courses
 
 

@@ -10,11 +10,11 @@ import pytest
 import agents
 from agents.policies.networks import Network
 from rt_gym import InputError
+from training.learn import TrainingSetup
 from training.learn import evolve as module
 from training.learn import merit as merits
 from training.learn.evolve import EvolutionConfig, evolve
 from training.learn.merit import DepthCurve, measure_curve, rate_networks
-from training.learn.setup import TrainingSetup
 from training.runs import Course, Draw, Workers, find_courses
 
 HERE = Workers(jobs=1)

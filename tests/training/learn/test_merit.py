@@ -10,8 +10,7 @@ from agents.policies.networks import Network
 from rt_gym import InputError
 from training.judge import score_all
 from training.learn import merit as module
-from training.learn.encoding import Encoding
-from training.learn.evolve import EvolutionConfig
+from training.learn.evolve import Encoding, EvolutionConfig
 from training.learn.merit import (
     FAILED,
     NetworkRuns,
@@ -59,8 +58,7 @@ def test_ratios_are_those_of_a_comparison(tmp_path: Path) -> None:
     network, found = encoding.network(encoding.start()), courses("caves-128")
     network.save(tmp_path / "n.npz")
     own = enlist("policy-lrta", {"policy": str(tmp_path / "n.npz")}, Allowance.of(None))
-    rows, _ = run_plan(Plan((*fixed_depths(), own), found), workers=HERE)
-    score = score_all(rows)[-1]
+    score = score_all(run_plan(Plan((*fixed_depths(), own), found), workers=HERE))[-1]
     ((mean, pooled),) = rate_networks([network], measure_curve(found, HERE, tmp_path), HERE)
     assert np.exp(mean) == pytest.approx(score.ratio_mean and score.ratio_mean.value)
     assert np.exp(pooled) == pytest.approx(score.ratio_pooled and score.ratio_pooled.value)

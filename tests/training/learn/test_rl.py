@@ -12,12 +12,13 @@ import agents
 from agents.policies.networks import KNOWN, Network, load_network
 from rt_gym import InputError, load_map, sample_problems
 from training.judge.think import SLICES_TO_BEAT, contest, evaluate, fixed_times, follow_rule, gain, times_table
+from training.learn import TrainingSetup, problems_of
 from training.learn.merit import RatioValidation, TimeValidation
 from training.learn.rl import RLConfig, train_network
 from training.learn.rl.course import balanced
-from training.learn.rl.imitation import clone, teacher_examples
 from training.learn.rl.model import (
     agree,
+    clone,
     export,
     exported,
     import_zip,
@@ -25,9 +26,9 @@ from training.learn.rl.model import (
     make_env,
     make_model,
     save_checkpoint,
+    teacher_examples,
 )
 from training.learn.rl.train import evolve_network
-from training.learn.setup import TrainingSetup, problems_of
 from training.runs import Course, Draw, Workers, find_courses
 
 WHY = "the extra rl (Stable-Baselines3 and PyTorch) is not installed"
@@ -205,9 +206,9 @@ class TestImitation:
     def test_a_clone_agrees_with_its_teacher_far_above_the_most_frequent_action(
         self, env: str, teacher: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("training.learn.rl.imitation.STEPS", 60)
-        monkeypatch.setattr("training.learn.rl.imitation.BATCH", 128)
-        monkeypatch.setattr("training.learn.rl.imitation.EPOCHS", 60)
+        monkeypatch.setattr("training.learn.rl.model.STEPS", 60)
+        monkeypatch.setattr("training.learn.rl.model.BATCH", 128)
+        monkeypatch.setattr("training.learn.rl.model.EPOCHS", 60)
         vision = 3 if env == THINK else None
         config = RLConfig(env=env, teacher=teacher, vision=vision, d_max=8, episodes=16)
         shown = teacher_examples(config, courses(count=12), HERE)

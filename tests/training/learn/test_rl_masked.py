@@ -9,10 +9,9 @@ import pytest
 
 from agents.policies.networks import load_network
 from rt_gym import InputError
+from training.learn import TrainingSetup, problems_of
 from training.learn.rl import RLConfig, train_network
-from training.learn.rl.imitation import clone, teacher_examples
-from training.learn.rl.model import agree, exported, import_zip, make_env, make_model
-from training.learn.setup import TrainingSetup, problems_of
+from training.learn.rl.model import agree, clone, exported, import_zip, make_env, make_model, teacher_examples
 from training.runs import Course, Draw, Workers, find_courses
 
 WHY = "the extra rl (Stable-Baselines3 and PyTorch) or sb3-contrib is not installed"
@@ -109,8 +108,8 @@ class TestNetworks:
 
 class TestTraining:
     def test_it_can_begin_with_imitation(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("training.learn.rl.imitation.STEPS", 60)
-        monkeypatch.setattr("training.learn.rl.imitation.BATCH", 128)
+        monkeypatch.setattr("training.learn.rl.model.STEPS", 60)
+        monkeypatch.setattr("training.learn.rl.model.BATCH", 128)
         shown = teacher_examples(RLConfig(env="RTThink-v0", teacher="rule", vision=2, slice=5), courses(), HERE)
         majority = np.bincount(shown.actions).max() / len(shown.actions)
         assert clone(learner(THINKING), shown, seed=0) > majority + 0.3 * (1 - majority)

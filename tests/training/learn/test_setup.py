@@ -4,7 +4,7 @@ import pytest
 
 from reference.plain_grid import h0
 from rt_gym import InputError, splits
-from training.learn.setup import draw_parts, hardest, problems_of, split_problems
+from training.learn import draw_parts, hardest, problems_of, split_problems
 from training.runs import Course, Draw, find_courses
 
 

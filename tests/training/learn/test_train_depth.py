@@ -13,9 +13,9 @@ import training.learn.select
 from agents.policies.trees import load_policy
 from rt_gym import load_map, sample_problems
 from training.cli import app
+from training.learn import draw_parts
 from training.learn.log import Logging, load_samples
 from training.learn.select import PRICES, THRESHOLDS, DepthConfig, train_depth
-from training.learn.setup import draw_parts
 from training.learn.targets import Recipe
 from training.runs import Draw, Workers
 

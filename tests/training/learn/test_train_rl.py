@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from agents.policies.networks import load_network
 from training.cli import app
+from training.learn import draw_parts
 from training.learn.rl import RLConfig, train_rl
-from training.learn.setup import draw_parts
 from training.runs import Draw, Workers
 
 WHY = "the extra rl (Stable-Baselines3 and PyTorch) is not installed"

@@ -102,7 +102,7 @@ def test_agents_and_settings_that_are_not_there_are_refused(spec: str, part: str
 def test_a_class_of_ones_own_runs_beside_the_others() -> None:
     contenders = enlist_all(["own_agents_for_tests.Greedy:patience=1", "lrta"], [Allowance.of(10)])
     plan = Plan(tuple(contenders), tuple(find_courses(["open-16"], Draw(3))), max_moves=5000)
-    rows, _ = run_plan(plan, workers=Workers(jobs=1))
+    rows = list(run_plan(plan, workers=Workers(jobs=1)))
     assert contenders[0].entry.label == "own_agents_for_tests.Greedy patience=1 tired=3"
     assert [row.result.outcome for row in rows] == ["goal"] * 6
     assert all(row.expansions_per_move == 1 for row in rows[:3])

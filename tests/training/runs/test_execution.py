@@ -14,11 +14,12 @@ import pytest
 
 import training
 from rt_gym import InputError
-from training.runs import Allowance, Draw, Plan, Row, Timing, Workers, enlist_all, find_courses, run_plan
+from training.runs import Allowance, Draw, Plan, Runs, Workers, enlist_all, find_courses, run_plan
 from training.runs import jobs as jobs_module
+from training.runs.execution import Store
 from training.runs.jobs import run_job
-from training.runs.rows import COLUMNS, Result, format_rows, read_rows
-from training.runs.store import Store
+from training.runs.rows import Result
+from training.runs.tables import COLUMNS, format_results, read_runs
 
 ROOT = Path(training.__file__).parents[1]
 HERE = Workers(jobs=1)
@@ -33,10 +34,14 @@ def plan() -> Plan:
 
 @pytest.fixture(scope="module")
 def table(plan: Plan) -> bytes:
-    return format_rows(run_plan(plan, workers=HERE)[0])
+    return as_table(run_plan(plan, workers=HERE))
 
 
-def run_here(plan: Plan, folder: Path, **options) -> tuple[list[Row], list[Timing]]:
+def as_table(runs: Runs) -> bytes:
+    return b"".join(format_results(runs))
+
+
+def run_here(plan: Plan, folder: Path, **options) -> Runs:
     return run_plan(plan, folder, HERE, **options)
 
 
@@ -48,14 +53,13 @@ def test_the_table_has_a_row_per_contender_and_problem_in_the_order_of_the_plan(
 
 
 def test_every_contender_meets_the_same_problems(plan: Plan, tmp_path: Path) -> None:
-    rows, _ = run_here(plan, tmp_path)
+    rows = list(run_here(plan, tmp_path))
     places = [[row.place for row in rows[k * 60 : (k + 1) * 60]] for k in range(4)]
     assert places == [places[0]] * 4
 
 
 def test_two_processes_make_the_same_table_as_one(plan: Plan, table: bytes, tmp_path: Path) -> None:
-    rows, _ = run_plan(plan, tmp_path, Workers(jobs=2))
-    assert format_rows(rows) == table
+    assert as_table(run_plan(plan, tmp_path, Workers(jobs=2))) == table
 
 
 def test_a_plan_that_was_stopped_goes_on_and_makes_the_same_table(
@@ -76,9 +80,9 @@ def test_a_plan_that_was_stopped_goes_on_and_makes_the_same_table(
     monkeypatch.setattr(
         "training.runs.workers.run_job", lambda job, grid: started.append(job.end - job.begin) or run_job(job, grid)
     )
-    assert format_rows(run_here(plan, tmp_path)[0]) == table
+    assert as_table(run_here(plan, tmp_path)) == table
     assert sum(started) == plan.runs - kept
-    assert format_rows(run_here(plan, tmp_path)[0]) == table
+    assert as_table(run_here(plan, tmp_path)) == table
     assert sum(started) == plan.runs - kept
 
 
@@ -95,8 +99,11 @@ def test_a_command_that_was_killed_goes_on_and_makes_the_same_files(tmp_path: Pa
     assert not (killed / "results.csv").exists()
     for folder in (killed, whole):
         subprocess.run([*command, str(folder)], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
-    for name in ("results.csv", "settings.json", "tradeoff.svg"):
+    for name in ("results.csv", "tradeoff.svg"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes()
+    settings = [json.loads((folder / "settings.json").read_text()) for folder in (killed, whole)]
+    assert [one.pop("command").endswith(str(folder)) for one, folder in zip(settings, (killed, whole), strict=True)]
+    assert settings[0] == settings[1]
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"[[1]]", b"{}", b'[["goal"], [1]]', b"\xff"])
@@ -104,7 +111,7 @@ def test_a_damaged_job_is_run_again(content: bytes, plan: Plan, table: bytes, tm
     run_here(plan, tmp_path)
     for path in (tmp_path / "jobs").rglob("*.npz"):
         path.write_bytes(content)
-    assert format_rows(run_here(plan, tmp_path)[0]) == table
+    assert as_table(run_here(plan, tmp_path)) == table
 
 
 def test_other_sources_or_settings_are_other_jobs(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +169,7 @@ class Growing(Work):
         time.sleep(0.6 * len(items))
         return list(items)
 
-if __name__ == "growing":
+def main():
     import training.runs.execution as execution
     execution._SECONDS = 0.6
     parts, = run_all([Series(Growing(), None, tuple(range(8)))], workers=Workers(2))
@@ -170,7 +177,7 @@ if __name__ == "growing":
 """
     (tmp_path / "growing.py").write_text(script)
     done = subprocess.run(
-        [sys.executable, "-c", "import growing"],
+        [sys.executable, "-c", "import growing; growing.main()"],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])},
         capture_output=True,
@@ -193,8 +200,9 @@ def test_nothing_is_kept_without_a_folder(plan: Plan) -> None:
 
 def test_rows_can_be_read_back(plan: Plan, table: bytes, tmp_path: Path) -> None:
     (tmp_path / "results.csv").write_bytes(table)
-    assert format_rows(read_rows(tmp_path / "results.csv")) == table
-    assert read_rows(tmp_path / "results.csv") == run_plan(plan, workers=HERE)[0]
+    found = read_runs(tmp_path / "results.csv")
+    assert as_table(found) == table
+    assert list(found) == list(run_plan(plan, workers=HERE))
 
 
 @pytest.mark.parametrize(
@@ -211,12 +219,12 @@ def test_rows_can_be_read_back(plan: Plan, table: bytes, tmp_path: Path) -> None
 def test_other_tables_are_refused(change, part: str, table: bytes, tmp_path: Path) -> None:
     (tmp_path / "old.csv").write_bytes(change(table))
     with pytest.raises(InputError, match=part):
-        read_rows(tmp_path / "old.csv")
+        read_runs(tmp_path / "old.csv")
 
 
 def test_the_seed_decides_over_random_ties_and_nothing_else(plan: Plan, table: bytes) -> None:
     other = Plan(plan.contenders, plan.courses, seed=5)
-    lines = format_rows(run_plan(other, workers=HERE)[0]).splitlines()
+    lines = as_table(run_plan(other, workers=HERE)).splitlines()
     assert lines[: 1 + 3 * 60] == table.splitlines()[: 1 + 3 * 60]
     assert lines != table.splitlines()
 

@@ -16,7 +16,7 @@ ROOT = Path(training.__file__).parents[1]
 PROBE = """
 import json, pathlib, sys
 import agents
-from training.runs.sources import source_stamp
+from training.runs.jobs import source_stamp
 
 def stamps():
     source_stamp.cache_clear()

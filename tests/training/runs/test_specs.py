@@ -3,7 +3,7 @@
 import pytest
 
 from rt_gym import InputError
-from training.runs.specs import parse_agent, parse_sweep
+from training.runs.contenders import parse_agent, parse_sweep
 
 
 @pytest.mark.parametrize(

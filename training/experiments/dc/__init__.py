@@ -5,8 +5,7 @@ Heuristic Search", ICAPS 2007.
 """
 
 from training.experiments import tb, trained
-from training.experiments.frame import Entrant, entrant, sweep
-from training.experiments.grounds import Ground
+from training.experiments.frame import Entrant, Ground, entrant, sweep
 
 PAPER = (
     "Bulitko, Björnsson, Luštrek, Schaeffer, Sigmundarson, Dynamic Control in Path-Planning with Real-Time Heuristic"
@@ -24,8 +23,8 @@ def scaled(*files: str) -> tuple[Ground, ...]:
 
 
 MAPS = scaled(*(ground.file for ground in tb.MAPS))  # the large maps are those of TB as they are
-TAUGHT_ON = (*MAPS, *scaled("sc1/Aftershock", "bg512/AR0012SR", "bg512/AR0700SR"))
-CHOSEN_ON = (*scaled("bg512/AR0044SR", "bg512/AR0411SR"), Ground("dao/den520d", 256, 257))
+TRAIN_ON = (*MAPS, *scaled("sc1/Aftershock", "bg512/AR0012SR", "bg512/AR0700SR"))
+CHOOSE_ON = (*scaled("bg512/AR0044SR", "bg512/AR0411SR"), Ground("dao/den520d", 256, 257))
 UNSEEN = (
     Ground("sc1/BlackLotus", 192, 192, scaled=True),
     Ground("dao/lak304d", 193, 194),

@@ -17,8 +17,7 @@ from typing import Any
 
 from training.experiments import dc
 from training.experiments.evidence import Evidence, ratio, with_interval
-from training.experiments.frame import Claim, Experiment, Part
-from training.experiments.grounds import Ground
+from training.experiments.frame import Claim, Experiment, Ground, Part
 from training.experiments.quantities import Advantage, CrossValidated, FunctionOfMeans, Ratio
 from training.experiments.trained import CrossValidation
 from training.judge.stats import Floats
@@ -30,7 +29,12 @@ def _part(
     grounds: tuple[Ground, ...], problems: Mapping[str, int], validations: Sequence[CrossValidation], **options: Any
 ) -> Part:
     return Part(
-        grounds=grounds, problems=problems, entrants=dc.SPARSE, optimal=dc.RANGE, exams=tuple(validations), **options
+        grounds=grounds,
+        problems=problems,
+        entrants=dc.SPARSE,
+        optimal=dc.RANGE,
+        validations=tuple(validations),
+        **options,
     )
 
 
@@ -42,7 +46,7 @@ def _table(title: str, evidence: Evidence, validations: Sequence[CrossValidation
 
 
 def _line(evidence: Evidence, one: CrossValidation) -> list[str]:
-    quality = evidence.marks[one.name]
+    quality = evidence.validations[one.name]
     return [
         one.name,
         f"{int(quality.states.sum()):,}",
@@ -95,7 +99,7 @@ N = Experiment(
     id="dc-n",
     title="The length of the history that a depth is chosen by",
     paper=f"{dc.PAPER}, the remark on Figure 5",
-    parts=(_part(dc.UNSEEN, {"smoke": 2, "record": 100, "full": 200}, HISTORY_VALIDATIONS, taught_on=dc.TAUGHT_ON),),
+    parts=(_part(dc.UNSEEN, {"smoke": 2, "record": 100, "full": 200}, HISTORY_VALIDATIONS, train_on=dc.TRAIN_ON),),
     seed=dc.SEED,
     claims=(
         *(
@@ -184,10 +188,10 @@ ACCURACY = Experiment(
     title="Accuracy of the depth classifier, and what it depends on",
     paper=f"{dc.PAPER}, the text on Figure 5",
     parts=tuple(
-        _part(grounds, problems, ACCURACY_VALIDATIONS, name=name, taught_on=grounds)
+        _part(grounds, problems, ACCURACY_VALIDATIONS, name=name, train_on=grounds)
         for name, grounds, problems in (
             (PARTS[0], dc.MAPS, {"smoke": 4, "record": 100, "full": 100}),
-            (PARTS[1], dc.TAUGHT_ON, {"smoke": 2, "record": 50, "full": 100}),
+            (PARTS[1], dc.TRAIN_ON, {"smoke": 2, "record": 50, "full": 100}),
         )
     ),
     seed=dc.SEED,

@@ -23,8 +23,7 @@ from rt_gym.search.distance import fill_distances
 from rt_gym.trip import make_trip
 from training.experiments import dl
 from training.experiments.evidence import Evidence, with_interval
-from training.experiments.frame import Claim, Experiment, Part, entrant
-from training.experiments.grounds import Generated
+from training.experiments.frame import Claim, Experiment, Generated, Part, entrant
 from training.experiments.quantities import Column, Numbers, Parts, Ratio
 from training.judge.stats import Floats
 from training.judge.tables import Table

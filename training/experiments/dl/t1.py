@@ -6,8 +6,7 @@ The bars were set before the first full run: 0.97 to 1.07 around the paper's rat
 
 from training.experiments import dl
 from training.experiments.evidence import Evidence, mean, with_interval
-from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant
-from training.experiments.grounds import Generated
+from training.experiments.frame import Claim, Entrant, Experiment, Generated, Part, entrant
 from training.experiments.quantities import Column, Mean, Ratio
 from training.judge.tables import Table, digits
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from training.experiments.frame import SIZES, Entrant, Part, sweep
-from training.experiments.grounds import Generated, Ground
+from training.experiments.frame import SIZES, Entrant, Generated, Ground, Part, sweep
 
 PAPER = "Hernández, Meseguer, Combining Lookahead and Propagation in Real-Time Heuristic Search, SoCS 2008"
 SEED = 2008

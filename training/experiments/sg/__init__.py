@@ -5,8 +5,7 @@ C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Searc
 
 from typing import NamedTuple
 
-from training.experiments.frame import Entrant, entrant
-from training.experiments.grounds import Ground
+from training.experiments.frame import Entrant, Ground, entrant
 
 PAPER = "Hernández, Baier, Fast Subgoaling for Pathfinding via Real-Time Search, ICAPS 2011"
 SIDE = 171

@@ -1,7 +1,6 @@
 """TB: Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009. Its maps, problems and figures."""
 
-from training.experiments.frame import Entrant, entrant
-from training.experiments.grounds import Ground
+from training.experiments.frame import Entrant, Ground, entrant
 
 PAPER = "Björnsson, Bulitko, Sturtevant, TBA*: Time-Bounded A*, IJCAI 2009"
 MAPS = tuple(Ground(f"wc3maps512/{name}", 512, 512) for name in ("battleground", "blastedlands", "plunderisle"))

@@ -1,6 +1,6 @@
 """Controllers of a planner learned by reinforcement with Stable-Baselines3, and given back to agents as plain networks.
 
-Only ``model`` and ``imitation`` import Stable-Baselines3 and PyTorch, and only when a training begins: whatever reads
+Only ``model`` imports Stable-Baselines3 and PyTorch, and only when a training begins: whatever reads
 the settings works without them.
 """
 

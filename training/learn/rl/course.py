@@ -10,7 +10,7 @@ import numpy as np
 import agents
 from rt_gym import InputError, Problem
 from rt_gym.errors import quoted, whole
-from training.learn.setup import problems_of
+from training.learn import problems_of
 from training.runs import Course
 
 ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")

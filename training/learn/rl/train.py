@@ -14,21 +14,22 @@ from rt_gym.archive import load_archive
 from training.judge.leaderboard import PRICE, leaderboard_table, score
 from training.judge.tables import Table
 from training.judge.think import contest, times_table
+from training.learn import OnProgress, Parts, Reporting, TrainingSetup, problems_of, silent
 from training.learn.evolve import KIND, LAYOUT, VERSION, EvolutionConfig, evolve, history_file
 from training.learn.merit import RatioValidation, TimeValidation, Validation, compare, fixed_depths, opponents
 from training.learn.rl.course import Progress, RLConfig, balanced
-from training.learn.rl.imitation import clone, teacher_examples
 from training.learn.rl.model import (
     actor,
     check_installed,
+    clone,
     exported,
     libraries,
     load_checkpoint,
     make_env,
     make_model,
     save_checkpoint,
+    teacher_examples,
 )
-from training.learn.setup import OnProgress, Parts, Reporting, TrainingSetup, problems_of, silent
 from training.runs import Allowance, Course, Workers, enlist_all
 
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
@@ -90,8 +91,7 @@ def train_rl(
 
 
 def _draw(progress: Progress, folder: Path) -> Path:
-    from training.judge.figures import draw_validation
-    from training.judge.plots import save
+    from training.judge.plots import draw_validation, save
 
     return save(draw_validation(progress.names, progress.level, progress.looks), folder / "training.png")
 
@@ -115,7 +115,7 @@ def _beside_depths(
     findings = compare(contenders, test, file.parent / "test", workers, reporting)
     document, tables, remarks = findings.document(), findings.tables(), findings.remarks()
     try:
-        standings = score(findings.rows)
+        standings = score(findings.runs)
         document["leaderboard"] = [standing.document() for standing in standings]
         tables.append(leaderboard_table(standings, PRICE))
     except InputError as error:  # on easy maps the oracle saves nothing

@@ -13,7 +13,7 @@ from typing import Any, Self
 from rich.console import Console
 
 from rt_gym.render import Scene, Window, frame, text
-from training.cli.player.playback import close_up
+from training.cli.playback import close_up
 from training.cli.terminal import in_known_colours
 
 if sys.platform == "win32":

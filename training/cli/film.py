@@ -25,8 +25,8 @@ from rt_gym.errors import InputError
 from rt_gym.files import atomic_write, read_bytes, shown
 from rt_gym.render import Scene, frame
 from rt_gym.render.caption import STRIP
-from training.cli.player.playback import LEGEND, Moment, Playback, caption, tell
-from training.cli.player.screens import Look, Screen
+from training.cli.playback import LEGEND, Moment, Playback, caption, tell
+from training.cli.screens import Look, Screen
 from training.cli.terminal import progress
 
 Pixels = NDArray[np.uint8]

@@ -1,1 +1,0 @@
-"""What ``rt-gym play`` shows: a run move by move, in the terminal, in a window, as a film."""

@@ -1,0 +1,170 @@
+"""The files of a comparison that others read: settings, results, times and trials. Tables are written line by line."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from math import isfinite, isnan
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from rt_gym import InputError
+from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from training.runs.rows import OUTCOMES, TRIALS, Batch, Entry, Place, Result, Row, Runs, Timing, Trial
+
+_MOST_BYTES = 1 << 31
+_CHUNK = 10_000  # rows in memory at a time
+_REPEAT = "repeat"  # is a column only where there is more than one
+_DERIVED = ("suboptimality", "expansions_per_move")
+_PLACE = tuple(name for name in Place._fields if name != _REPEAT)
+COLUMNS = (*Entry._fields, *_PLACE, *Result._fields, *_DERIVED)
+_HEAD = ("agent", "setting", "budget", "map", "problem")
+TABLES = ("settings.json", "results.csv", "times.csv")
+TRIALS_TABLE = "trials.csv"
+
+
+def write_tables(folder: Path, settings: dict[str, Any], *runs: Runs) -> list[Path]:
+    """Write the settings, the results and the times of comparisons, and return where they are.
+
+    ``settings.json`` and ``results.csv`` are the same for the same seed and sources; times are only in ``times.csv``.
+    Where problems were solved more than once, ``trials.csv`` has a row for every trial.
+    """
+    files: dict[str, bytes | Iterable[bytes]] = {
+        "settings.json": (json.dumps(settings, indent=2, default=str) + "\n").encode(),
+        "results.csv": format_results(*runs),
+        "times.csv": format_times(*runs),
+    }
+    if any(batch.trials for one in runs for batch in one.batches):
+        files[TRIALS_TABLE] = format_trials(*runs)
+    for name, content in files.items():
+        atomic_write(folder / name, content)
+    return [folder / name for name in files]
+
+
+def format_results(*runs: Runs) -> Iterator[bytes]:
+    """Yield a CSV file with one line per run."""
+    more = _extra(runs)
+    columns = (*COLUMNS[: len(Entry._fields) + len(_PLACE)], *more, *Result._fields, *_DERIVED)
+    yield from _csv(columns, (_result_lines(batch, part, more) for batch, part in _chunks(runs)))
+
+
+def _result_lines(batch: Batch, part: slice, more: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    moves, expansions = batch.columns["moves"][part], batch.columns["expansions"][part]
+    per_move = np.where(batch.solved[part], expansions / np.maximum(moves, 1), np.nan)
+    derived = (_or_none(values) for values in (batch.suboptimality[part].tolist(), per_move.tolist()))
+    wide = len(Place._fields) - (not more)
+    rows = zip(batch.places.rows(part), batch.results(part), *derived, strict=True)
+    return ((*batch.entry, *place[:wide], *result, *two) for place, result, *two in rows)
+
+
+def _or_none(values: list[float]) -> list[float | None]:
+    return [None if isnan(value) else value for value in values]
+
+
+def format_times(*runs: Runs) -> Iterator[bytes]:
+    """Yield the times of runs as a CSV file, in the order of their results."""
+    more = _extra(runs)
+
+    def lines(batch: Batch, part: slice) -> Iterator[Iterable[Any]]:
+        return map(chain, _heads(batch, part, more), batch.timings(part))
+
+    yield from _csv((*_HEAD, *more, *Timing._fields), (lines(batch, part) for batch, part in _chunks(runs)))
+
+
+def format_trials(*runs: Runs) -> Iterator[bytes]:
+    """Yield a CSV file with one line per trial, in the order of the runs."""
+    more = _extra(runs)
+    parts = (_trial_lines(batch, part, more) for batch, part in _chunks(runs) if batch.trials)
+    yield from _csv((*_HEAD, *more, "trial", *Trial._fields), parts)
+
+
+def _trial_lines(batch: Batch, part: slice, more: tuple[str, ...]) -> Iterator[Iterable[Any]]:
+    counts = batch.columns["trials_run"]
+    first, counted = int(counts[: part.start].sum()), counts[part].tolist()
+    chosen = slice(first, first + sum(counted))
+    columns = {name: batch.trials[name][chosen].tolist() for name in TRIALS}
+    columns["outcome"] = [OUTCOMES[number] for number in columns["outcome"]]
+    pairs = zip(_heads(batch, part, more), counted, strict=True)
+    heads = ((*head, number) for head, count in pairs for number in range(1, count + 1))
+    return map(chain, heads, zip(*columns.values(), strict=True))
+
+
+def _heads(batch: Batch, part: slice, more: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    wide = batch.entry[:3]
+    return ((*wide, place.map, place.problem, *([place.repeat] if more else ())) for place in batch.places.rows(part))
+
+
+def _extra(runs: Iterable[Runs]) -> tuple[str, ...]:
+    return (_REPEAT,) if any(one.repeats > 1 for one in runs) else ()
+
+
+def _chunks(runs: Iterable[Runs]) -> Iterator[tuple[Batch, slice]]:
+    for batch in (batch for one in runs for batch in one.batches):
+        yield from ((batch, slice(begin, begin + _CHUNK)) for begin in range(0, len(batch), _CHUNK))
+
+
+def _csv(columns: Iterable[str], chunks: Iterable[Iterable[Iterable[Any]]]) -> Iterator[bytes]:
+    for lines in chain([[columns]], chunks):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(lines)
+        yield text.getvalue().encode()
+
+
+def read_runs(path: PathLike) -> Runs:
+    """Return the runs of a file that ``format_results`` made; times are not in it.
+
+    Raises:
+        InputError: if it is no such file; the message names the line.
+    """
+    wide = len(Entry._fields) + len(_PLACE)
+    try:
+        lines = csv.reader(io.StringIO(read_bytes(path, _MOST_BYTES).decode(), newline=""), strict=True)
+        head = next(lines, None)
+        if head not in (list(COLUMNS), [*COLUMNS[:wide], _REPEAT, *COLUMNS[wide:]]):
+            raise InputError(f"{shown(path)}: is not a table of results, whose first line would name their columns")
+        repeated = len(head or ()) > len(COLUMNS)
+        whole = (line if repeated else [*line[:wide], "0", *line[wide:]] for line in lines)
+        return Runs.of(_row(path, number, line) for number, line in enumerate(whole, start=2))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{shown(path)}: is not a table of results ({error})") from None
+
+
+def _row(path: PathLike, number: int, line: list[str]) -> Row:
+    try:
+        if len(line) != len(_READERS) + len(_DERIVED):
+            raise ValueError
+        values = [read(text) for read, text in zip(_READERS, line, strict=False)]
+        OUTCOMES.index(values[_OUTCOME])
+    except ValueError:
+        raise InputError(f"{shown(path)}, line {number}: is not a row of results") from None
+    first, second, end = len(Entry._fields), len(Entry._fields) + len(Place._fields), len(_READERS)
+    return Row(Entry(*values[:first]), Place(*values[first:second]), Result(*values[second:end]))
+
+
+def _truth(text: str) -> bool:
+    if text not in ("True", "False"):
+        raise ValueError
+    return text == "True"
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError
+    return number
+
+
+def _reader(kind: Any) -> Callable[[str], Any]:
+    """Return what turns the text of a column back into its value."""
+    plain: dict[Any, Callable[[str], Any]] = {str: str, int: int, float: _finite, bool: _truth}
+    if kind in plain:
+        return plain[kind]
+    inner = int if kind == int | None else _finite
+    return lambda text: inner(text) if text else None
+
+
+_OUTCOME = len(Entry._fields) + len(Place._fields)
+_READERS = [_reader(kind) for part in (Entry, Place, Result) for kind in get_type_hints(part).values()]
