@@ -319,7 +319,7 @@ _DC_F6 = Drawing(
     size=(5.8, 4.6),
 )
 _SIZES = "Mode I on battleground; what runs found is over all maps"
-_PAPER_MODE_I = Look(_VERMILION, "P", True, "--")
+_PAPER_MODE_I = Look(_VERMILION, "o", True, "--")
 _DC_F7 = Drawing(
     (
         Plot(
