@@ -196,8 +196,14 @@ class TestTrials:
         run = agents.run(Tired(*[EAST] * 4), CORRIDOR, trials=3, max_moves=10)
         assert (run.outcome, run.solved, run.moves, len(run.trials)) == ("out of moves", False, 14, 2)
 
-    def test_without_values_that_the_world_can_see_one_trial_has_converged(self) -> None:
-        assert agents.run(Scripted(*[EAST] * 4), CORRIDOR, trials="converge").trials == ()
+    def test_until_convergence_it_must_say_what_it_raised(self) -> None:
+        with pytest.raises(InputError, match=r"does not say whether it still learns.*h_updates"):
+            agents.run(Scripted(*[EAST] * 4), CORRIDOR, trials="converge")
+
+    def test_one_trial_that_raised_nothing_has_converged(self) -> None:
+        agent = Scripted(*[EAST] * 4)
+        agent.h_updates = 0
+        assert agents.run(agent, CORRIDOR, trials="converge").trials == ()
 
 
 class TestView:

@@ -15,14 +15,13 @@ from training.judge import (
     Calibration,
     Findings,
     Question,
-    calibrate,
     find,
     judge,
     late_ticks,
     recommend,
     score_all,
 )
-from training.judge import speed as bench
+from training.judge import speed
 from training.judge.tables import digits
 from training.runs import Allowance, Draw, Plan, Row, Runs, Workers, enlist_all, find_courses, run_plan
 
@@ -150,11 +149,11 @@ def test_a_time_per_move_becomes_what_the_agent_expands_in_it(
 ) -> None:
     asked: list[tuple[str, int]] = []
 
-    def throughput(agent_id: str, problems: object, budget: int, seconds: float) -> bench.Throughput:
+    def throughput(agent_id: str, problems: object, budget: int, seconds: float) -> speed.Throughput:
         asked.append((agent_id, budget))
-        return bench.Throughput(agent_id, {}, agent_id, 1.0, {"lrta": 2e6, "astar": 9e6}[agent_id])
+        return speed.Throughput(agent_id, {}, agent_id, 1.0, {"lrta": 2e6, "astar": 9e6}[agent_id])
 
-    monkeypatch.setattr(calibrate, "throughput", throughput)
+    monkeypatch.setattr(speed, "throughput", throughput)
     calibration = Calibration(plan.courses, tmp_path)
     allowance = calibration.allowance(["lrta", "astar"], 0.25)
     assert allowance == Allowance("0.25 ms", limits={"lrta": 500, "astar": 2250})
@@ -166,13 +165,14 @@ def test_a_time_per_move_becomes_what_the_agent_expands_in_it(
 
 
 def test_calibration_measures_this_processor(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate, "throughput", lambda *args: bench.throughput(*args[:3], seconds=0.0))
+    measure = speed.throughput
+    monkeypatch.setattr(speed, "throughput", lambda *args: measure(*args[:3], seconds=0.0))
     limits = Calibration(plan.courses, tmp_path).allowance(["lrta"], 1.0).limits
     assert limits["lrta"] > 10
 
 
 def test_a_damaged_calibration_is_made_anew(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate, "throughput", lambda *args: bench.Throughput("lrta", {}, "lrta", 1.0, 1e6))
+    monkeypatch.setattr(speed, "throughput", lambda *args: speed.Throughput("lrta", {}, "lrta", 1.0, 1e6))
     for content in ("[1]", "{", '"x"'):
         (tmp_path / "calibration.json").write_text(content)
         assert Calibration(plan.courses, tmp_path).allowance(["lrta"], 1.0).limits == {"lrta": 1000}
