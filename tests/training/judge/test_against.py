@@ -20,8 +20,8 @@ from training.judge import (
     late_ticks,
     recommend,
     score_all,
+    speed,
 )
-from training.judge import speed
 from training.judge.tables import digits
 from training.runs import Allowance, Draw, Plan, Row, Runs, Workers, enlist_all, find_courses, run_plan
 
