@@ -18,7 +18,7 @@ from rt_gym.search.space import NONE, trace
 from rt_gym.trip import CUT
 
 
-@kernel
+@kernel(inline=True)
 def look_by_layers(terrain, trip, prices, space, layers, h, s, t, depth):
     """Search up to ``depth`` layers, and none beyond the layer of the goal.
 
@@ -44,7 +44,7 @@ def look_by_layers(terrain, trip, prices, space, layers, h, s, t, depth):
     return count
 
 
-@kernel
+@kernel(inline=True)
 def max_of_min(space, layers, count):
     """Return the largest of the layers' smallest values; the state with the last layer's becomes the best one."""
     value = np.int64(0)
@@ -66,7 +66,7 @@ def direction(terrain, a, b):
     return d
 
 
-@kernel
+@kernel(inline=True)
 def trace_best(terrain, space, plan):
     """Write the directions from the root to the best state into ``plan`` and return how many there are.
 
