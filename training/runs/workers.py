@@ -210,7 +210,8 @@ class _Cluster:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         if isinstance(error, KilledWorker):
             return ChildProcessError(f"a job has ended several workers, perhaps for lack of memory ({reason})")
-        return InputError(f"a worker cannot read its jobs: install the same version everywhere ({reason})")
+        first, _, _ = reason.partition(". ")  # the others are advice about environments
+        return InputError(f"the cluster cannot read its jobs: install the same version everywhere ({first})")
 
 
 def _attempt(job: Job, grid: Grid | None) -> Done | Exception:
