@@ -115,9 +115,7 @@ class TestCluster:
 
     def test_a_worker_that_does_not_know_our_modules_is_one_sentence(self) -> None:
         client = FakeClient(error=ModuleNotFoundError("No module named 'training.runs'"))
-        with pytest.raises(
-            InputError, match=r"cannot read its jobs: install the same .*training\.runs"
-        ):
+        with pytest.raises(InputError, match=r"cannot read its jobs: install the same .*training\.runs"):
             list(self.pool(client).run(iter([self.JOB])))
 
     def test_a_scheduler_that_is_gone_is_one_sentence(self) -> None:
