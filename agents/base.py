@@ -21,7 +21,7 @@ from rt_gym.search.astar import make_buckets
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.terrain import count_learned, fill_h0
 from rt_gym.trip import STAY
-from rt_gym.views import View
+from rt_gym.views import KernelView, View, kernel_view
 from rt_gym.world import Truth, World
 
 
@@ -109,11 +109,11 @@ class KernelAgent:
         """The states of the agent's last search."""
         return self.memory.space
 
-    def make_memory(self, view: View) -> Any:
+    def make_memory(self, view: KernelView) -> Any:
         """Return the arrays that the plan kernel works on, for maps of this size and kind."""
         raise TypeError(f"{type(self).__name__} does not say what its memory is")
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Bring the memory into the state of a new problem; seed 0 breaks ties by order of generation."""
 
     def begin_trial(self) -> None:
@@ -123,14 +123,15 @@ class KernelAgent:
         """Make room after a plan that returned FULL."""
         raise TypeError(f"{type(self).__name__} does not say how its memory grows")
 
-    def reset(self, view: View, seed: int | None = None) -> None:
+    def reset(self, view: View | KernelView, seed: int | None = None) -> None:
         """Begin a new problem: forget what was learned. The arrays of the last one are used again where they fit."""
-        kind = (view.terrain.mask.size, view.connectivity, view.cost)
+        inside = kernel_view(view)
+        kind = (inside.terrain.mask.size, inside.connectivity, inside.cost)
         if kind != self._made_for:
-            self.memory, self._made_for = self.make_memory(view), kind
-        self.view = view
-        view.painter = self.layers
-        self.clear_memory(view, tie_seed(seed) if self.tie == "random" else 0)
+            self.memory, self._made_for = self.make_memory(inside), kind
+        self.view = inside
+        inside.painter = self.layers
+        self.clear_memory(inside, tie_seed(seed) if self.tie == "random" else 0)
 
     @property
     def nbytes(self) -> int:
@@ -154,7 +155,7 @@ class KernelAgent:
         self._last = (at, action, plans, value)
         return action
 
-    def _episode(self, truth: Truth | None, view: View) -> Any:
+    def _episode(self, truth: Truth | None, view: KernelView) -> Any:
         """Return the handle of what the bound kernels work on, the same one for as long as nothing is replaced."""
         return self._kept_handle.of(truth=truth, terrain=view.terrain, trip=view.trip, memory=self.memory)
 
@@ -188,16 +189,16 @@ class KernelAgent:
 
     def compile(self, world: World) -> None:
         """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""
-        episode = self._episode(world.truth, world.view)
+        episode = self._episode(world.truth, world.kernel_view)
         if episode is not self._compiled_for:
-            self.run_kernel(episode, world.view.goal_cell, 0)
+            self.run_kernel(episode, world.kernel_view.goal_cell, 0)
             self._compiled_for = episode
 
     def run_trial(self, world: World, max_moves: int) -> int:
         """Run one trial inside a kernel and return why it ended."""
-        goal, end = world.view.goal_cell, MEMORY_FULL
+        goal, end = world.kernel_view.goal_cell, MEMORY_FULL
         while end == MEMORY_FULL:
-            end = int(self.run_kernel(self._episode(world.truth, world.view), goal, max_moves))
+            end = int(self.run_kernel(self._episode(world.truth, world.kernel_view), goal, max_moves))
             if end == MEMORY_FULL:
                 self.enlarge_memory()
         return end
@@ -236,17 +237,17 @@ class Learner(KernelAgent):
 
     memory_type: ClassVar[Any]
 
-    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return what the memory holds beside the values and the search."""
         return {}
 
-    def make_memory(self, view: View) -> Any:
+    def make_memory(self, view: KernelView) -> Any:
         """Return the arrays that the plan kernel works on, for maps of this size and kind."""
         cells = view.terrain.mask.size
         space = make_space(cells)
         return self.memory_type(h=np.empty(cells, np.int64), space=space, **self.own_memory(space, view))
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic; seed 0 breaks ties by order of generation."""
         fill_h0(view.terrain, view.goal_cell, self.memory.h)
         self.memory.space.random[0] = seed
@@ -266,17 +267,17 @@ class Searcher(KernelAgent):
     state_type: ClassVar[np.dtype[np.record]]
     weight = Fraction(1)
 
-    def own_memory(self, view: View) -> dict[str, Any]:
+    def own_memory(self, view: KernelView) -> dict[str, Any]:
         """Return what the memory holds beside the search."""
         return {}
 
-    def make_memory(self, view: View) -> Any:
+    def make_memory(self, view: KernelView) -> Any:
         """Return the arrays that the plan kernel works on, for maps of this size and kind."""
         buckets = make_buckets(view.terrain, self.weight)
         state = np.zeros(1, self.state_type)
         return self.memory_type(space=buckets.space, buckets=buckets, state=state, **self.own_memory(view))
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget the search; seed 0 breaks ties by order of generation."""
         self.memory.space.random[0] = seed
         self.begin_trial()

@@ -35,7 +35,7 @@ from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import LAYER_ADDED
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 
 class ClassifierMemory(NamedTuple):
@@ -118,7 +118,7 @@ class ClassifierLRTA(DepthControl):
             self.branch = min(self.branch, whole("max_branch", max_branch, 1, 10_000))
         self.features = ALL_FEATURES if set(self.trained.features) - set(FEATURES) else PAPER_FEATURES
 
-    def make_memory(self, view: View) -> ClassifierMemory:
+    def make_memory(self, view: KernelView) -> ClassifierMemory:
         """Return the memory for maps of this size and kind."""
         policy = self.trained
         return ClassifierMemory(

@@ -50,7 +50,7 @@ from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, scan
 from rt_gym.terrain import MAX_CELLS, h0, span
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 QUEUES = {"buckets": BUCKETS, "heap-larger-g": LARGER_G, "heap-smaller-g": SMALLER_G}
 
@@ -254,7 +254,7 @@ class DStarLite(KernelAgent):
         """How many vertices of this trial came out of the queue with a priority of an earlier start, and went back."""
         return int(self.memory.state[0].reinserted)
 
-    def make_memory(self, view: View) -> DStarMemory:
+    def make_memory(self, view: KernelView) -> DStarMemory:
         """Return the memory of a search of the whole map.
 
         Raises:
@@ -268,7 +268,7 @@ class DStarLite(KernelAgent):
         order = QUEUES[self.queue or ("buckets" if unit else "heap-larger-g")]
         return DStarMemory(make_queue(view.terrain.mask.size, order), np.zeros(1, VARIABLES))
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget the search."""
         reset_queue(self.memory.queue, view.terrain, seed)
         self.begin_trial()

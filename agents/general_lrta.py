@@ -64,7 +64,7 @@ from rt_gym.search.space import NONE, Space
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
 from rt_gym.templates import bind
 from rt_gym.trip import FULL, NO_PATH
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 
 class GeneralMemory(NamedTuple):
@@ -211,7 +211,7 @@ class GeneralLRTA(Guided):
         """The states of the lookahead."""
         return control_of(self.memory.chooser).space
 
-    def make_memory(self, view: View) -> GeneralMemory:
+    def make_memory(self, view: KernelView) -> GeneralMemory:
         """Return the memory for maps of this size; ``clear_memory`` adds the knowledge of the map."""
         values = make_goal_values()
         chooser = with_control(self.chooser.make_memory(view), h=values)
@@ -232,7 +232,7 @@ class GeneralLRTA(Guided):
         values = enlarged(self.memory.values)
         self.memory = self.memory._replace(values=values, chooser=with_control(self.memory.chooser, h=values))
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget all values, prepare for this goal, and seed the ties."""
         super().clear_memory(view, seed)
         regions, scorer = self.regions, self.memory.scorer
@@ -245,6 +245,6 @@ class GeneralLRTA(Guided):
         super().begin_trial()
         begin_visits(self.memory.scorer.candidates)
 
-    def _informed(self, guide: RegionGuide, view: View) -> RegionGuide:
+    def _informed(self, guide: RegionGuide, view: KernelView) -> RegionGuide:
         """Return the guide with what is known about the way to this goal; only what is needed is prepared."""
         return guide if self.goal == "global" and self.depth != "pdb" else super()._informed(guide, view)

@@ -45,7 +45,7 @@ from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
 from rt_gym.terrain import h0, locate
 from rt_gym.trip import FULL
-from rt_gym.views import View
+from rt_gym.views import KernelView, View, kernel_view
 
 RECORDS = 1000
 NEIGHBOURS = 10
@@ -186,9 +186,9 @@ class KNNLRTA(GoalSeeker):
         """How many subgoals were given up since reset, because they were blocked or came no nearer."""
         return int(self.memory.state[0].abandoned)
 
-    def reset(self, view: View, seed: int | None = None) -> None:
+    def reset(self, view: View | KernelView, seed: int | None = None) -> None:
         """Begin a new problem; the database is loaded or built where the map is another than before."""
-        began, grid = time.perf_counter(), view.as_grid()
+        began, grid = time.perf_counter(), kernel_view(view).as_grid()
         if self._kept is None or self._kept.digest != grid.digest:
             self._kept = self._prepared(grid)
             self._nearest = make_nearest(self._kept.ends(grid), self.neighbours)
@@ -204,7 +204,7 @@ class KNNLRTA(GoalSeeker):
             raise InputError(f"{says}: build them once with rt-gym precompute knn, and give its file as database")
         return knn.records_of(grid, self.records, self.cutoff)
 
-    def make_memory(self, view: View) -> KNNMemory:
+    def make_memory(self, view: KernelView) -> KNNMemory:
         """Return the memory for values, for the lookahead and for the best records."""
         return KNNMemory(
             values=make_goal_values(),
@@ -216,7 +216,7 @@ class KNNLRTA(GoalSeeker):
             state=np.zeros(1, PURSUIT),
         )
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget all values and bring in the database."""
         super().clear_memory(view, seed)
         assert self._kept is not None, "reset has prepared it"

@@ -26,7 +26,7 @@ from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, resume_a
 from rt_gym.search.space import NONE, Space, draw, outdated, trace
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 # What the agent is doing, and the direction of its step away from the start, or NONE.
 PROGRESS = record(phase=int, away=int)
@@ -115,11 +115,11 @@ class LateAStar(Searcher):
         """The most expansions that a move can take."""
         return self.expansions
 
-    def own_memory(self, view: View) -> dict[str, Any]:
+    def own_memory(self, view: KernelView) -> dict[str, Any]:
         """Return the state of the random steps and the length of a slice."""
         return {"random": np.ones(1, np.uint64), "expansions": self.expansions}
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget the search; seed 0 takes the same random steps in every run."""
         super().clear_memory(view, seed)
         self.memory.random[0] = seed or 1

@@ -29,7 +29,7 @@ from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value
 from rt_gym.trip import CUT
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 MAX_DEPTH = 1000
 
@@ -88,6 +88,6 @@ class LRTA(Learner):
         """The most expansions that a move can take."""
         return (2 * self.depth - 1) ** 2
 
-    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return the depth."""
         return {"depth": self.depth}

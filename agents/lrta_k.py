@@ -29,7 +29,7 @@ from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value, value_at
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import CUT
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 # The number of the trial.
 PROGRESS = record(trial=int)
@@ -147,7 +147,7 @@ class LRTAK(Learner):
         """The most expansions that a move can take."""
         return 1
 
-    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return what is kept of every cell beside its value, the number of the trial, and the parameters."""
         cells = view.terrain.mask.size
         return {
@@ -160,7 +160,7 @@ class LRTAK(Learner):
             "visited_only": int(self.visited_only),
         }
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic, without supports or visits."""
         super().clear_memory(view, seed)
         self.memory.support[:], self.memory.visited[:] = NONE, NONE

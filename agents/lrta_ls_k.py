@@ -30,7 +30,7 @@ from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 
 class LSKMemory(NamedTuple):
@@ -88,6 +88,6 @@ class LRTALSK(Learner):
         """The most expansions that a move can take."""
         return 1
 
-    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return the queues of the learning space and how many interior states it may have."""
         return {"local": make_local(space), "k": self.k}

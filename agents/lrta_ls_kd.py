@@ -33,7 +33,7 @@ from rt_gym.search.space import NONE, Space, make_space, trace
 from rt_gym.search.step import best_step, commit
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 CONTROLS = ("dynamic", "single", "several")
 DYNAMIC, SINGLE, SEVERAL = range(3)
@@ -212,7 +212,7 @@ class LRTALSKD(Learner):
         """The most expansions that a move can take."""
         return self.d
 
-    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return the queues of the lookahead, the learning space, and the parameters."""
         return {
             "search": make_local(space),

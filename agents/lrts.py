@@ -36,7 +36,7 @@ from rt_gym.search.layers import look_by_layers, max_of_min, trace_best
 from rt_gym.search.space import NONE, Space
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 MAX_QUOTA = INF // STRAIGHT - 1
 
@@ -182,7 +182,7 @@ class LRTS(LRTA):
         self.gamma: float = float(gamma)
         self.quota: float | None = _checked_quota(quota)
 
-    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return what the lookahead needs beside its states, and the trail."""
         gamma = Fraction(self.gamma)
         return {
@@ -192,7 +192,7 @@ class LRTS(LRTA):
             "trail": make_trail(view.terrain.mask.size, self.quota),
         }
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic."""
         super().clear_memory(view, seed)
         self.begin_trial()

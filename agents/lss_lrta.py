@@ -27,7 +27,7 @@ from rt_gym.search.local import Local, bounded_astar, frontier_update, make_loca
 from rt_gym.search.space import NONE, Space, trace
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 
 class LSSMemory(NamedTuple):
@@ -85,7 +85,7 @@ class LSSLRTA(Learner):
         """The most expansions that a move can take."""
         return self.lookahead
 
-    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return the queues of the local search, how many states it may close and how many moves are committed."""
         commit = 1 if self.commit == "one" else view.terrain.mask.size
         return {"local": make_local(space), "lookahead": self.lookahead, "commit": commit}

@@ -32,7 +32,7 @@ from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 # How many states have come in this trial.
 PROGRESS = record(arrivals=int)
@@ -155,12 +155,12 @@ class PLRTA(Learner):
         """The most expansions that a move can take."""
         return 1 + self.queue
 
-    def own_memory(self, space: Space, view: View) -> dict[str, Any]:
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return the queue."""
         cells = view.terrain.mask.size
         return {"first": _heap(cells), "last": _heap(cells), "state": np.zeros(1, PROGRESS), "queue": self.queue}
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic."""
         super().clear_memory(view, seed)
         self.begin_trial()

@@ -43,7 +43,7 @@ from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.search.values import GoalValues, is_full, make_goal_values
 from rt_gym.trip import FULL, NO_PATH
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 MODE = "I"  # without a database
 
@@ -125,7 +125,7 @@ class PDBLRTA(Guided):
         """Whether it heads for subgoals or regions that may lie off every shortest path, even on open ground."""
         return self.mode == "I"
 
-    def make_memory(self, view: View) -> PDBMemory:
+    def make_memory(self, view: KernelView) -> PDBMemory:
         """Return the memory for maps of this size; ``clear_memory`` adds the knowledge of the map."""
         cells = view.terrain.mask.size
         return PDBMemory(

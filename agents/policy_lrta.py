@@ -38,7 +38,7 @@ from rt_gym.features.history import FEATURES
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import LAYER_ADDED
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 
 class PolicyMemory(NamedTuple):
@@ -127,7 +127,7 @@ class PolicyLRTA(DepthControl):
         beyond = set(self.network.features) & set(SITUATION) - set(FEATURES)
         self.features = ALL_FEATURES if beyond else PAPER_FEATURES
 
-    def make_memory(self, view: View) -> PolicyMemory:
+    def make_memory(self, view: KernelView) -> PolicyMemory:
         """Return the memory for maps of this size and kind."""
         network = self.network
         return PolicyMemory(

@@ -55,7 +55,7 @@ from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, trace
 from rt_gym.terrain import count_learned
 from rt_gym.trip import CUT, WAIT, make_trip
-from rt_gym.views import View
+from rt_gym.views import KernelView, View, kernel_view
 
 PATIENCE = 50
 
@@ -192,20 +192,20 @@ class PRLRTS(LRTS):
         """Whether the agent goes on as LRTA* on the cells in this trial."""
         return bool(self.memory.state[0].doing == ON_CELLS)
 
-    def reset(self, view: View, seed: int | None = None) -> None:
+    def reset(self, view: View | KernelView, seed: int | None = None) -> None:
         """Begin a new problem; the regions are found anew where the map is another than before."""
         began = time.perf_counter()
-        regions: Regions = prepare(view.as_grid(), self.abstraction, self.level)
+        regions: Regions = prepare(kernel_view(view).as_grid(), self.abstraction, self.level)
         if self.regions is not regions:
             self.regions, self._prices = regions, priced(regions.graph.prices, self.gamma)
         self.precompute_seconds = time.perf_counter() - began
         super().reset(view, seed)
 
-    def make_memory(self, view: View) -> PRMemory:
+    def make_memory(self, view: KernelView) -> PRMemory:
         """Return the memory of searches among the cells; ``clear_memory`` adds what depends on the regions."""
         return make_pr_memory(view.terrain.mask.size, self.quota, self.refine == "path")
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Bring in the regions, and let their values start at the heuristic."""
         began = time.perf_counter()
         self.memory = memory = with_regions(self.memory, self.regions, self.depth)
@@ -220,7 +220,7 @@ class PRLRTS(LRTS):
         memory.space.random[0] = memory.corridor.local.space.random[0] = seed
         self.precompute_seconds += time.perf_counter() - began
 
-    def _lower_depths(self, view: View) -> None:
+    def _lower_depths(self, view: KernelView) -> None:
         """Look no farther from any region than the way to the goal's demands."""
         memory, b = self.memory, int(self.regions.abstraction.region[view.goal_cell])
         if b != NONE:
@@ -228,7 +228,7 @@ class PRLRTS(LRTS):
             search = (memory.space, memory.layers, memory.values)
             fill_depths(memory.graph, plain, make_trip(0), *search, b, distances, memory.depths)
 
-    def _initial_values(self, view: View) -> NDArray[np.int64]:
+    def _initial_values(self, view: KernelView) -> NDArray[np.int64]:
         found = self.regions.abstraction
         values, b = np.zeros(found.regions, np.int64), int(found.region[view.goal_cell])
         if b != NONE:

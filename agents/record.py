@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.cost import SQRT2
+from rt_gym.cost import SQRT2, encode
+from rt_gym.errors import Fault
 from rt_gym.problem import Problem
 from rt_gym.terrain import Position
 
@@ -97,7 +98,29 @@ class Run:
         optimal = self.optimal
         if optimal is None or np.isinf(optimal):
             return None
+        self.check_cost()
         return self.cost / (optimal * max(1, len(self.trials))) if optimal else 1.0
+
+    def check_cost(self) -> None:
+        """Refuse a path to the goal that is shorter than the shortest one: such a run was not made by the rules.
+
+        Raises:
+            Fault: if there is one, on a map that does not change.
+        """
+        if not self.problem.changes and any(t.solved and t.exact_cost < self.problem.optimal_cost for t in self.each):
+            raise Fault(f"a path of cost {self.cost:g} is shorter than the shortest one, of cost {self.optimal:g}")
+
+    @property
+    def each(self) -> tuple["Run", ...]:
+        """The records of the trials, of which there may be one."""
+        return self.trials or (self,)
+
+    @property
+    def exact_cost(self) -> int:
+        """The cost of a trial as ``rt_gym.cost`` encodes it."""
+        if self.problem.grid.cost == "unit":
+            return encode(self.straights + self.diagonals)
+        return encode(self.straights, self.diagonals)
 
     @cached_property
     def scrubbing(self) -> float:

@@ -29,7 +29,7 @@ from agents.policies.depth_control import (
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import LAYER_ADDED
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 RULES = ("update", "revisit", "settle")
 UPDATE, REVISIT, SETTLE = range(3)
@@ -117,7 +117,7 @@ class RuleLRTA(DepthControl):
             raise InputError(f"rule must be one of {', '.join(RULES)}, not {quoted(rule)}")
         self.rule = rule
 
-    def make_memory(self, view: View) -> RuleMemory:
+    def make_memory(self, view: KernelView) -> RuleMemory:
         """Return the memory for maps of this size and kind."""
         control = super().make_memory(view)
         return RuleMemory(control, RULES.index(self.rule), np.ones(1, REACHED))

@@ -46,7 +46,7 @@ from rt_gym.search.space import NONE, Space, slot_of, trace
 from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
 from rt_gym.terrain import MAX_CELLS, h0
 from rt_gym.trip import FULL, NO_PATH
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 SWITCHES = ("any", "progress")
 
@@ -252,7 +252,7 @@ class SubgoalLRTA(GoalSeeker):
         """How often the guard had to act since the problem began."""
         return int(self.memory.state[0].guarded)
 
-    def make_memory(self, view: View) -> SubgoalMemory:
+    def make_memory(self, view: KernelView) -> SubgoalMemory:
         """Return the memory for the values of all goals, for the step and for a tree."""
         cells = view.terrain.mask.size
         steps: dict[str, Any] = {"lrta": LRTA(), "lss-lrta": LSSLRTA(self.lookahead), "lrta-k": LRTAK(self.k)}
@@ -266,7 +266,7 @@ class SubgoalLRTA(GoalSeeker):
             state=np.zeros(1, PURSUIT),
         )
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget all values and take the tree of the goal."""
         super().clear_memory(view, seed)
         tree, self.precompute_seconds = self._source.find(view)

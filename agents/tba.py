@@ -37,7 +37,7 @@ from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, Buckets, begin_as
 from rt_gym.search.layers import direction
 from rt_gym.search.space import NONE, Space, outdated, slot_of
 from rt_gym.trip import NO_PATH, WAIT
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 MAX_R = 10**9
 FIRST = ("count", "length")
@@ -275,7 +275,7 @@ class TBA(Searcher):
         """The most expansions that a move can take."""
         return self.R if self.shortcut else self.expansions
 
-    def own_memory(self, view: View) -> dict[str, Any]:
+    def own_memory(self, view: KernelView) -> dict[str, Any]:
         """Return the memory of two paths and, for shortcuts, of another search; and the limits."""
         cells = view.terrain.mask.size
         limits = Limits(
@@ -294,7 +294,7 @@ class TBA(Searcher):
             "limits": limits,
         }
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget the search; seed 0 breaks ties by order of generation."""
         super().clear_memory(view, seed)
         self.memory.shortcut.space.random[0] = seed

@@ -28,6 +28,11 @@ from rt_gym.terrain import (
 )
 
 
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy that cannot be written to, nor made writeable: its memory is a ``bytes`` object."""
+    return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
+
+
 class Grid:
     """A map with its rules of movement. A value: it never changes, and equal content compares equal.
 
@@ -71,15 +76,14 @@ class Grid:
             raise InputError(f'cost must be "octile" or "unit", not {quoted(cost)}')
         if corner not in CORNERS:
             raise InputError(f'corner must be "strict", "one" or "free", not {quoted(corner)}')
-        self.passable: NDArray[np.bool_] = array.astype(bool)
-        self.passable.flags.writeable = False
+        self.passable: NDArray[np.bool_] = frozen(array.astype(bool))
         self.width, self.height = int(width), int(height)
         self.stride = self.width + 2
         self.connectivity, self.cost, self.corner, self.name = int(connectivity), cost, corner, name
 
     @cached_property
     def terrain(self) -> Terrain:
-        """The whole map as kernels see it, shared and never written to."""
+        """The whole map as kernels see it. All agents share its arrays, so nothing can write to them."""
         return self._as_terrain(self.passable)
 
     @cached_property
@@ -106,14 +110,14 @@ class Grid:
             rule=np.array([(self.connectivity, CORNERS.index(self.corner))], RULE),
         )
         fill_masks(terrain, self.stride)
-        return terrain
+        return Terrain(*(frozen(np.asarray(array)) for array in terrain))
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
         """The component of every cell of the flat, bordered array, counted from 1; 0 where blocked."""
         label = np.zeros(self.terrain.free.size, np.int32)
         fill_components(self.terrain, label, np.empty_like(label))
-        return label
+        return frozen(label)
 
     @cached_property
     def digest(self) -> str:

@@ -165,8 +165,20 @@ def _type_of(parts: dict[str, Any], kinds: tuple[Any, ...]) -> HandleType:
     """Return the type of a handle; asking Numba for every array takes a hundred times as long as remembering."""
     key = tuple(parts), kinds
     if key not in _known:
-        _known[key] = HandleType(tuple((name, typeof(part)) for name, part in parts.items()))
+        _known[key] = HandleType(tuple((name, _numba_type(part)) for name, part in parts.items()))
     return _known[key]
+
+
+def _numba_type(part: Any) -> types.Type:
+    """Return the type of a part. Kernels are trusted: to them a map that nothing else can write to is like any other.
+
+    They would be compiled twice otherwise, for maps that change and for those that do not.
+    """
+    if isinstance(part, np.ndarray):
+        return typeof(part).copy(readonly=False)
+    if isinstance(part, tuple):
+        return types.BaseTuple.from_types([_numba_type(each) for each in part], type(part))
+    return typeof(part)
 
 
 def _describe(part: Any) -> tuple[Any, NDArray[np.int64]]:
@@ -177,7 +189,7 @@ def _describe(part: Any) -> tuple[Any, NDArray[np.int64]]:
 def _kind(part: Any) -> Any:
     """Return what tells the types of two parts from each other."""
     if isinstance(part, np.ndarray):
-        return part.dtype, part.ndim, part.flags.num
+        return part.dtype, part.ndim, part.flags.c_contiguous, part.flags.f_contiguous, part.flags.aligned
     return (type(part), *map(_kind, part)) if isinstance(part, tuple) else type(part)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.errors import InputError, quoted, whole
+from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.jit import kernel, record
 
 if TYPE_CHECKING:
@@ -74,12 +74,15 @@ class Budget:
         on_overrun: ``"truncate"`` ends the run, ``"raise"`` raises BudgetExceeded, ``"idle"`` lets the world go on
             while the agent stands still.
         seconds: wall-clock limit per move for agents that do not use the meter, in single environments only.
+        free_reads: let agents written in Python read the whole map (``view.passable``) without charge; otherwise that
+            is an expansion of every cell.
     """
 
     limit: int | None = None
     count: str = "expansions"
     on_overrun: str = "truncate"
     seconds: float | None = None
+    free_reads: bool = False
 
     def __post_init__(self) -> None:
         if self.limit is not None:
@@ -90,6 +93,7 @@ class Budget:
             raise InputError(f'on_overrun must be "truncate", "raise" or "idle", not {quoted(self.on_overrun)}')
         if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds < float("inf")):
             raise InputError(f"seconds must be a positive number or None, not {quoted(self.seconds)}")
+        flag("free_reads", self.free_reads)
 
     @classmethod
     def of(cls, value: "Budget | int | None") -> "Budget":
@@ -197,10 +201,16 @@ def close_meter(trip):
 
 
 class Meter:
-    """The meter as Python sees it: spend through ``charge`` and ``scan``, read the rest."""
+    """The meter as Python sees it: spend through ``charge`` and ``scan``, read the rest. It only goes up.
+
+    What is spent through it is noted a second time, for ``tampered``.
+    """
+
+    __slots__ = ("_meter", "_noted", "_state", "_tally")
 
     def __init__(self, trip: "Trip") -> None:
-        self._meter, self._state = trip.meter, trip.state
+        self._meter, self._state, self._tally = trip.meter, trip.state, trip.tally
+        self._noted = (0, 0, 0)  # the move, and the expansions and scans for it
 
     def charge(self, count: int = 1) -> bool:
         """Pay for expansions; False, and nothing counted, if they do not fit into this move's budget."""
@@ -208,11 +218,26 @@ class Meter:
             return False
         self._meter["expansions"] += count
         self._meter["scans"] += count
+        self._note(count, count)
         return True
 
     def scan(self, count: int = 1) -> None:
         """Count readings of all neighbours of a cell that are no expansions."""
         self._meter["scans"] += whole("count", count, 0)
+        self._note(0, count)
+
+    def _note(self, expansions: int, scans: int) -> None:
+        move, seen, read = int(self._tally["moves"][0]), *self._noted[1:]
+        if move != self._noted[0]:
+            seen = read = 0
+        self._noted = move, seen + expansions, read + scans
+
+    @property
+    def tampered(self) -> bool:
+        """Whether less is counted for the current move than was spent through this meter."""
+        move, expansions, scans = self._noted
+        now = self._meter[0]
+        return bool(move == self._tally["moves"][0] and (now["expansions"] < expansions or now["scans"] < scans))
 
     @property
     def expansions(self) -> int:

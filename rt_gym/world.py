@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.belief import first_belief, notice, renew_belief, sense
-from rt_gym.errors import BudgetExceeded
+from rt_gym.errors import BudgetExceeded, Fault
 from rt_gym.handles import KeptHandle
 from rt_gym.jit import kernel, record
-from rt_gym.meter import GO, STOP, Budget, after_overrun, close_meter
+from rt_gym.meter import GO, STOP, TALLY, Budget, after_overrun, close_meter
 from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip, restart_trip
-from rt_gym.views import View
+from rt_gym.views import KernelView, View
 
 # The vision radius; which change comes next; whether the agent's cell closes when it is left.
 SCHEDULE = record(vision=int, due=int, held=int)
+
+# The totals of a trial that only the world adds to; the others are counted while an agent plans.
+_TOTALS = [k for k, name in enumerate(TALLY.names or ()) if name not in ("plans", "raises")]
 
 
 class Truth(NamedTuple):
@@ -120,6 +123,17 @@ def begin_trip(world, meter, vision, start):
 
 
 @kernel
+def look_around(world, start):
+    """Let the agent sense before its first move; with a known map it hears of all that is not as it believes."""
+    truth, terrain, trip = world.truth, world.terrain, world.trip
+    if truth.state[0].vision < 0:
+        for cell in range(truth.free.size):
+            if terrain.free[cell] != truth.free[cell]:
+                notice(terrain, trip, cell, truth.free[cell])
+    observe(truth, terrain, trip, start, start)
+
+
+@kernel
 def step_world(world, d):
     """Make one move of the agent, or lose it to an overrun; return GO, IDLE or STOP."""
     truth, terrain, trip = world.truth, world.terrain, world.trip
@@ -142,7 +156,8 @@ class World:
 
     Attributes:
         truth: what only the world and environments may know.
-        terrain, trip, view: what the agent believes, the record of the trial, and the agent's view of both.
+        terrain, trip: what the agent believes, and the record of the trial.
+        kernel_view: both, with the task, for agents whose algorithm is a kernel.
     """
 
     def __init__(
@@ -159,6 +174,7 @@ class World:
         self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock, self.budget)
         self._fresh = True  # whether the arrays are as they were made
         self.truth: Any = None
+        self._view: View | None = None
         self._meter = self.budget.meter()
         self._kept: defaultdict[tuple[str, ...], KeptHandle] = defaultdict(KeptHandle)
         self._set_up(problem)
@@ -181,7 +197,7 @@ class World:
         if self.truth is None or problem.changes or self.truth.when.size > 0:
             self.truth = make_truth(problem)
         self.problem, self._sight = problem, sight(problem)
-        self.view = View(problem, self.terrain, self.trip)
+        self.kernel_view, self._view = KernelView(problem, self.terrain, self.trip), None
         self.begin_trial()
 
     def handle(self, **more: Any) -> Any:
@@ -200,18 +216,35 @@ class World:
             begin_trip(self.handle(), self._meter, self._sight, start)
         self._fresh = False
         if self._sight != 0:
-            self._resync(start)
+            look_around(self.handle(), start)
 
-    def _resync(self, start: int) -> None:
-        if self.problem.vision is None:
-            for cell in np.flatnonzero(self.terrain.free != self.truth.free):
-                notice(self.terrain, self.trip, int(cell), self.truth.free[cell])
-        observe(self.truth, self.terrain, self.trip, start, start)
+    @property
+    def view(self) -> View:
+        """What the agent may know: to be read, never written."""
+        if self._view is None:
+            self._view = View(self.kernel_view, self.budget.free_reads)
+        return self._view
 
     @property
     def done(self) -> bool:
         """Whether the agent stands on the goal."""
-        return self.view.cell_now == self.view.goal_cell
+        return self.kernel_view.cell_now == self.kernel_view.goal_cell
+
+    def seal(self) -> tuple[Any, ...]:
+        """Return what an agent must leave as it is while it thinks: position, limit, totals."""
+        meter, tally = self.trip.meter[0], self.trip.tally[0].item()
+        totals = tuple(tally[k] for k in _TOTALS)
+        return self.kernel_view.cell_now, meter["limit"], meter["by_scans"], meter["idles"], totals
+
+    def check_seal(self, seal: tuple[Any, ...]) -> None:
+        """Refuse to go on after an agent has changed what only the world may change.
+
+        Raises:
+            Fault: if what ``seal`` returned is no longer so, or the meter was turned back.
+        """
+        if self.seal() != seal or self.view.meter.tampered:
+            move = self.kernel_view.moves + 1
+            raise Fault(f"before move {move} the agent has changed its position, its meter or its totals")
 
     def step(self, direction: int) -> bool:
         """Make one move, or none with STAY; return False, without a move, if an overrun ends the episode.
@@ -221,7 +254,7 @@ class World:
         """
         fate = step_world(self.handle(), direction)
         if fate == STOP and self.budget.on_overrun == "raise":
-            raise BudgetExceeded(f"move {self.view.moves + 1} {self.excess}")
+            raise BudgetExceeded(f"move {self.kernel_view.moves + 1} {self.excess}")
         return bool(fate != STOP)
 
     @property

@@ -15,7 +15,7 @@ from rt_gym.cost import to_floats
 from rt_gym.jit import record
 from rt_gym.search.values import enlarged, forget_values, learned_towards, value_at
 from rt_gym.terrain import fill_h0
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 # The cell that the agent heads for; agents that remember more have a record of their own with this field in it.
 PURSUIT = record(pursued=int)
@@ -29,7 +29,7 @@ class GoalSeeker(KernelAgent):
         """The cell that the agent heads for."""
         return int(self.memory.state[0].pursued)
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget all values, head for the goal, and seed the ties."""
         forget_values(self.memory.values)
         self.memory.state[0].pursued = view.goal_cell

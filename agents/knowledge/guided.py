@@ -25,7 +25,7 @@ from rt_gym.meter import scan
 from rt_gym.search.space import NONE
 from rt_gym.search.values import raise_value, value_at
 from rt_gym.trip import NO_PATH
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 LEVEL, CAP, ABSTRACTION = 4, 16, "clique"  # where nothing else is said; this cap keeps a budget of 1000
 NOWHERE = -2
@@ -224,7 +224,7 @@ class Guided(GoalSeeker):
         """The regions of the map, None for an agent that does without."""
         return None if self._database is None else self._database.abstraction
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget all values, look up or build what is known about the way to this goal, and seed the ties."""
         super().clear_memory(view, seed)
         self.memory = with_parts(self.memory, guide=self._informed(self.memory.guide, view))
@@ -236,7 +236,7 @@ class Guided(GoalSeeker):
         self.memory.guide.visits[:] = 0
         self.memory.guide.state[0].unguided = NOWHERE
 
-    def _informed(self, guide: RegionGuide, view: View) -> RegionGuide:
+    def _informed(self, guide: RegionGuide, view: KernelView) -> RegionGuide:
         """Return the guide with what is known about the way to this goal."""
         database = self._prepare(view.as_grid(), view.goal_cell)
         abstraction = database.abstraction

@@ -13,7 +13,7 @@ from rt_gym.files import PathLike
 from rt_gym.grid import Grid
 from rt_gym.jit import record
 from rt_gym.search.space import NONE
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 MOST_KEPT = 100  # trees
 
@@ -78,12 +78,12 @@ class TreeSource:
         self._grown: dict[tuple[str, int], Tree] = {}
         self._buffers: TreeBuffers | None = None
 
-    def allocate(self, view: View) -> None:
+    def allocate(self, view: KernelView) -> None:
         """Allocate for maps of this size and compile the kernel, so that neither counts as the trees' time."""
         self._buffers = make_tree_buffers(view.terrain.mask.size)
         grow_tree(view.terrain, self._buffers, view.goal_cell)
 
-    def find(self, view: View) -> TimedTree:
+    def find(self, view: KernelView) -> TimedTree:
         """Return the tree of the goal: one of those given, one grown before, or a new one."""
         grid, seconds = view.as_grid(), 0.0
         if self.trees is not None:
@@ -97,7 +97,7 @@ class TreeSource:
             self._grown = {**(self._grown if len(self._grown) < MOST_KEPT else {}), key: tree}
         return TimedTree(self._grown[key], seconds)
 
-    def _given(self, trees: Trees | PathLike, view: View, grid: Grid) -> Tree:
+    def _given(self, trees: Trees | PathLike, view: KernelView, grid: Grid) -> Tree:
         if self._loaded is None or self._loaded.digest != grid.digest:
             self._loaded = load_trees(trees, grid)
         tree = self._loaded.tree(view.goal_cell, view.terrain)

@@ -34,7 +34,7 @@ from rt_gym.search.space import Space, make_space
 from rt_gym.search.values import GoalValues, value_at
 from rt_gym.terrain import fill_h0
 from rt_gym.trip import Trip, make_trip
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 MAX_DEPTH = 100
 HISTORY = 20  # the paper's n
@@ -209,7 +209,7 @@ class DepthControl(KernelAgent):
         """Return the largest depth whose bound fits; of scans half are kept for other readings than expansions."""
         return {"d_max": min(MAX_DEPTH, largest_depth(limit, count))}
 
-    def make_memory(self, view: View) -> Any:
+    def make_memory(self, view: KernelView) -> Any:
         """Return the memory for maps of this size and kind."""
         cells = view.terrain.mask.size
         return Control(
@@ -225,7 +225,7 @@ class DepthControl(KernelAgent):
             state=np.zeros(1, PLANNED),
         )
 
-    def clear_memory(self, view: View, seed: int) -> None:
+    def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic and the history with where the agent stands."""
         record = self._no_record if self.record is None else self.record
         if record.action.shape[1] != self.d_max + 1 or record.distance.size not in (0, view.terrain.mask.size):

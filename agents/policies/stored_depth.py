@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from agents.policies.depth_control import Control, DepthControl
 from rt_gym.jit import kernel, record
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.views import View
+from rt_gym.views import KernelView
 
 CHOICE = record(pursued=int, depth=int)  # the cell that the agent heads for, and the depth
 
@@ -31,6 +31,6 @@ class StoredDepth(DepthControl):
 
     plan = staticmethod(plan)
 
-    def make_memory(self, view: View) -> StoredMemory:
+    def make_memory(self, view: KernelView) -> StoredMemory:
         """Return the memory for maps of this size and kind."""
         return StoredMemory(super().make_memory(view), np.zeros(1, CHOICE))

@@ -35,7 +35,10 @@ def run_agent(
         raise InputError(f"{type(agent).__name__} forgets what it learned after every trial: it does not converge")
     world = _world_for(agent, problem, budget, most, clock)
     began = time.perf_counter()
-    agent.reset(world.view, checked_seed(seed))
+    if isinstance(agent, KernelAgent):
+        agent.reset(world.kernel_view, checked_seed(seed))
+    else:
+        agent.reset(world.view, checked_seed(seed))
     if not wanted and not isinstance(agent, KernelAgent):
         _require_count(agent)
     prepared = getattr(agent, "precompute_seconds", 0.0)
@@ -83,7 +86,7 @@ def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: f
         end = _act_trial(agent, world, max_moves)
     seconds = time.perf_counter() - began
     if end == OVERRUN and world.budget.on_overrun == "raise":
-        raise BudgetExceeded(f"move {world.view.moves + 1} {world.excess}")
+        raise BudgetExceeded(f"move {world.kernel_view.moves + 1} {world.excess}")
     return _record(agent, world, end, seconds, precompute_seconds, _own_updates(agent) - before)
 
 
@@ -96,9 +99,9 @@ def _act_trial(agent: Agent, world: World, max_moves: int) -> int:
     """Walk one trial in Python, for agents without kernels."""
     start_clock(world.trip.clock)
     while not world.done:
-        if world.view.moves >= max_moves:
+        if world.kernel_view.moves >= max_moves:
             return OUT_OF_MOVES
-        action = _checked(agent.act(), world)
+        action = ask(agent, world)
         if world.view.meter.stuck:
             return STUCK
         if not world.step(action):
@@ -107,8 +110,16 @@ def _act_trial(agent: Agent, world: World, max_moves: int) -> int:
     return GOAL
 
 
-def _checked(action: Any, world: World) -> int:
-    actions = world.problem.grid.actions
+def ask(agent: Agent, world: World) -> int:
+    """Return what an agent decides, after a look at whether it did no more than that.
+
+    Raises:
+        InputError: if it is no action.
+        Fault: if the agent has changed its position, its meter or its totals.
+    """
+    seal = world.seal()
+    action, actions = agent.act(), world.problem.grid.actions
+    world.check_seal(seal)
     if not isinstance(action, (int, np.integer)) or not STAY <= action < actions:
         raise InputError(f"an action must be a direction from 0 to {actions - 1} or STAY, not {quoted(action)}")
     return int(action)

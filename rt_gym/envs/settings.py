@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rt_gym.cost import SQRT2
 from rt_gym.envs.pool import Source, make_pool
 from rt_gym.envs.step import Rules
-from rt_gym.errors import InputError, quoted, whole
+from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.problem import Problem, listed
 
 LARGEST = 22.0  # bound of observations that are logarithms: that of what a billion moves can cost is below it
@@ -39,6 +39,8 @@ class Settings(ABC):
         price: what an expansion (or a scan, if the budget counts scans) costs in units of a straight step.
         shaping: discount of a potential-based shaping by the heuristic; None for no shaping.
         max_moves: after how many moves an episode is truncated.
+        reveal_optimal: whether ``reset`` tells the cost of a shortest path on the true map; None tells it where the map
+            is known, because in fog it says something of what is unseen.
     """
 
     actions: int
@@ -58,6 +60,7 @@ class Settings(ABC):
         price: float = 0.0,
         shaping: float | None = None,
         max_moves: int = 10_000,
+        reveal_optimal: bool | None = None,
     ) -> None:
         self.observation = one_of("observation", observation, "box", "dict")
         self.normalised = one_of("reward", reward, "cost", "normalised") == "normalised"
@@ -65,6 +68,7 @@ class Settings(ABC):
         self.price = _number("price", price, 0.0, 1e9)
         self.discount = 0.0 if shaping is None else _number("shaping", shaping, 0.0, 1.0)
         self.max_moves = whole("max_moves", max_moves, 1, 10**9)
+        self.reveal_optimal = None if reveal_optimal is None else flag("reveal_optimal", reveal_optimal)
         self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, listed(changes))
         self.vision, self.changes = self.pool[0].vision, self.pool[0].changes
         self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
@@ -106,6 +110,11 @@ class Settings(ABC):
         """Return what all environments share, as kernels take it."""
         diagonal = 1.0 if self.grids[0].cost == "unit" else SQRT2
         return Rules(self.max_moves, self.price, self.discount, 1.0, diagonal)
+
+    def shown_optimal(self, problem: Problem) -> float | None:
+        """Return what ``reset`` tells of the optimal cost of a problem."""
+        known = problem.vision is None if self.reveal_optimal is None else self.reveal_optimal
+        return problem.optimal if known else None
 
     def unit(self, problem: Problem) -> float:
         """Return what a reward of one is worth; without an optimal cost to divide by it stays as it is."""

@@ -18,7 +18,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import OVERRUN, Budget
 from rt_gym.problem import Problem
 from rt_gym.search.space import draw
-from rt_gym.views import View
+from rt_gym.views import KernelView, View
 from rt_gym.world import World
 
 
@@ -131,7 +131,7 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             "position": problem.start,
             "goal": problem.goal,
             "map": problem.grid.name,
-            "optimal": problem.optimal,
+            "optimal": self.settings.shown_optimal(problem),
         }
         self._returned = time.perf_counter()
         return self.settings.named(out), info
@@ -147,7 +147,7 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             if problem.grid in self.settings.grids:
                 self._worlds[problem.grid] = world
         self._world = world
-        self._task["goal"], self._task["unit"] = world.view.goal_cell, self.settings.unit(problem)
+        self._task["goal"], self._task["unit"] = world.kernel_view.goal_cell, self.settings.unit(problem)
         self._episode = self._handle(world)
         self._map = problem.grid.name
         self._over = False
@@ -193,7 +193,7 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         reward, flags, info = self._advance(chosen, out)
         if flags & OVERRAN and self.budget.on_overrun == "raise":
             excess = f"took more than {self._seconds} seconds" if late else self._world.excess
-            raise BudgetExceeded(f"move {self.view.moves + 1} {excess}")
+            raise BudgetExceeded(f"move {self.kernel_view.moves + 1} {excess}")
         terminated, truncated = bool(flags & TERMINATED), bool(flags & TRUNCATED)
         self._over = terminated or truncated
         info["overrun"] = bool(flags & OVERRAN)
@@ -223,6 +223,13 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             raise gym.error.ResetNeeded("there is nothing to see before reset")
         return self._world.view
 
+    @property
+    def kernel_view(self) -> KernelView:
+        """The arrays behind the view, for kernels and pictures."""
+        if self._world is None:
+            raise gym.error.ResetNeeded("there is nothing to see before reset")
+        return self._world.kernel_view
+
     # Pictures
 
     def render(self) -> Any:
@@ -247,7 +254,7 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
     def _scene(self) -> Any:
         from rt_gym.render import Scene
 
-        view, moves = self.view, self.view.moves
+        view, moves = self.kernel_view, self.kernel_view.moves
         return Scene(
             passable=view.passable,
             known=None if view.vision is None else view.known,

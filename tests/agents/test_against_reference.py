@@ -217,7 +217,7 @@ class TestCounts:
         prices[0] *= 5
         mask = CountingMask(world.terrain.mask)
         terrain, trip, memory = world.terrain._replace(mask=mask, cost=prices), world.trip, agent.memory
-        general_lrta(terrain, trip, memory.space, memory.h, trip.state[0].at, world.view.goal_cell, 3)
+        general_lrta(terrain, trip, memory.space, memory.h, trip.state[0].at, world.kernel_view.goal_cell, 3)
         assert trip.meter[0].expansions == 25
         assert mask.reads == trip.meter[0].scans > 25
 
@@ -237,12 +237,12 @@ def count_plans(world: World, agent: Any) -> int:
             before, mask.reads = meter.copy(), 0
             if graph is not None:
                 ends.reads = 0
-            adopt(trip, plan(terrain, trip, memory, trip.state[0].at, world.view.goal_cell))
+            adopt(trip, plan(terrain, trip, memory, trip.state[0].at, world.kernel_view.goal_cell))
             expansions, scans = meter.expansions - before.expansions, meter.scans - before.scans
             learning_ops = meter.learning_ops - before.learning_ops
             assert mask.reads + (0 if graph is None else ends.reads // 2) == scans
             if expansions:  # otherwise the view still shows those of the last move
-                assert len(world.view.expanded) == expansions
+                assert len(world.kernel_view.expanded) == expansions
             assert scans >= expansions + learning_ops
             plans += 1
         if world.view.meter.stuck:

@@ -33,7 +33,7 @@ class TestTraces:
     def test_the_order_of_expansion_around_the_hook(self) -> None:
         agent, world = start("astar", HOOK)
         agent.act()
-        assert [world.view.position_of(int(cell)) for cell in world.view.expanded] == list(self.EXPANDED)
+        assert [world.kernel_view.position_of(int(cell)) for cell in world.kernel_view.expanded] == list(self.EXPANDED)
 
     def test_a_budget_of_three_lets_it_stand_still_twice(self, act_out: Callable[..., Any]) -> None:
         agent, world = start("astar", HOOK, budget=3)

@@ -62,7 +62,7 @@ class TestLearning:
                 for h in act_out(agent, world, 100_000).h:
                     assert (h <= exact).all() or kind.forgets or not kind.converges
                     assert (h >= last).all()
-                    assert h[world.view.goal_cell] == 0
+                    assert h[world.kernel_view.goal_cell] == 0
                     last = h
                 world.begin_trial()
                 agent.begin_trial()
@@ -82,7 +82,7 @@ class TestLearning:
         # In a closed room values grow without end. Millions of moves are left out: the table starts near the end.
         problem = Problem(drawn("......#."), (0, 0), (7, 0), allow_unsolvable=True)
         agent, world = learner(agent_id, problem, settings)
-        agent.learned[: world.view.goal_cell] = INF - 3 * STRAIGHT
+        agent.learned[: world.kernel_view.goal_cell] = INF - 3 * STRAIGHT
         trace = act_out(agent, world, 60)
         assert trace.outcome in ("no path", "out of moves")
         assert (agent.learned >= 0).all()

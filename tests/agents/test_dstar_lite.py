@@ -54,7 +54,7 @@ def expanded(problem: Problem, queue: str, moves: int) -> list[Position]:
     for _ in range(moves):
         world.step(agent.act())
     agent.act()
-    return [world.view.position_of(int(cell)) for cell in world.view.expanded]
+    return [world.kernel_view.position_of(int(cell)) for cell in world.kernel_view.expanded]
 
 
 def g_of(agent: Any, world: World) -> int:

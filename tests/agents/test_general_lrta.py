@@ -109,7 +109,7 @@ class TestTwins:
                 fixed.reset(there.view)
                 fixed.memory = deepcopy(agent.memory)._replace(looks_up=0)
                 fixed.memory.state[0].depth = cap
-                s, t, scratch = int(world.trip.state[0].at), world.view.goal_cell, deepcopy(agent.memory)
+                s, t, scratch = int(world.trip.state[0].at), world.kernel_view.goal_cell, deepcopy(agent.memory)
                 depth = depth_towards(agent.memory.guide, *choose_goal(world.terrain, world.trip, scratch, s, t))
                 action = agent.act()
                 if depth == cap:

@@ -169,7 +169,7 @@ class TestChoice:
         while not world.done:
             action = agent.act()
             scans.append(int(world.trip.meter[0].scans))
-            pursued.append(world.view.position_of(agent.pursued))
+            pursued.append(world.kernel_view.position_of(agent.pursued))
             world.step(action)
             path.append(world.view.position)
         assert path == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 2), (3, 2), (3, 1)]
@@ -262,7 +262,7 @@ class TestChanges:
         pursued = []
         while not world.done:
             action = agent.act()
-            pursued.append(world.view.position_of(agent.pursued))
+            pursued.append(world.kernel_view.position_of(agent.pursued))
             world.step(action)
         assert agent.abandoned == 2
         # Three moves to the first; of the second, one plan that came nearer and those that waited.
@@ -278,7 +278,7 @@ class TestChanges:
             action = agent.act()
             world.step(action)
         assert agent.abandoned == 1
-        assert world.view.position_of(agent.pursued) == (5, 6)
+        assert world.kernel_view.position_of(agent.pursued) == (5, 6)
 
 
 class TestPreparation:

@@ -45,7 +45,7 @@ def trial(act_out: Callable[..., Any], **settings: Any) -> tuple[Any, dict[int, 
     agent, world = agents.make("pdb-lrta", level=1, abstraction="tiles", **settings), World(MIRRORED)
     agent.reset(world.view)
     trace = act_out(agent, world)
-    cells, values = learned_towards(agent.memory.values, world.view.goal_cell)
+    cells, values = learned_towards(agent.memory.values, world.kernel_view.goal_cell)
     learned = {
         CORRIDOR.index(MIRRORED.grid.position(int(cell))): int(value) for cell, value in zip(cells, values, strict=True)
     }
@@ -62,7 +62,7 @@ class TestTraces:
         for cell, subgoal in enumerate(SUBGOALS):
             assert world.view.position == CORRIDOR[cell]
             action = agent.act()
-            assert world.view.position_of(agent.pursued) == CORRIDOR[subgoal]
+            assert world.kernel_view.position_of(agent.pursued) == CORRIDOR[subgoal]
             assert world.view.meter.expansions == 1
             world.step(action)
         assert world.done

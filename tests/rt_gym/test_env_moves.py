@@ -108,6 +108,11 @@ class TestInfo:
         problem = Problem(drawn("..."), (0, 0), (2, 0), changes=[(1, (1, 0), True)])
         assert make(problem).reset(seed=0)[1]["optimal"] is None
 
+    @pytest.mark.parametrize(("asked", "told"), [(None, None), (False, None), (True, 2.0)])
+    def test_in_fog_the_optimal_cost_is_told_to_who_asks_for_it(self, asked: bool | None, told: float | None) -> None:
+        env = make(Problem(drawn("..."), (0, 0), (2, 0), vision=1), reveal_optimal=asked)
+        assert env.reset(seed=0)[1]["optimal"] == told
+
     def test_a_step_tells_what_was_spent_and_what_went_wrong(self) -> None:
         env = make(Problem(drawn("..."), (0, 0), (2, 0)))
         env.reset(seed=0)

@@ -249,7 +249,8 @@ def reachable(value: Any, done: set[int]) -> Iterator[Any]:
         parts = list(value.values())
     else:
         properties = [name for name in dir(type(value)) if isinstance(getattr(type(value), name), property)]
-        parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, name) for name in properties)]
+        slots = getattr(type(value), "__slots__", ())
+        parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, name) for name in (*slots, *properties))]
     for part in parts:
         yield from reachable(part, done)
 
@@ -285,11 +286,10 @@ class TestView:
 
     def test_passable_follows_the_belief(self) -> None:
         world = World(Problem(drawn("...#"), (0, 0), (2, 0), vision=1))
-        passable = world.view.passable
-        assert passable.tolist() == [[True, True, True, True]]
+        assert world.view.passable.tolist() == [[True, True, True, True]]
         world.step(EAST)
         world.step(EAST)
-        assert passable.tolist() == [[True, True, True, False]]
+        assert world.view.passable.tolist() == [[True, True, True, False]]
 
     def test_two_worlds_on_one_grid_do_not_meet(self) -> None:
         grid = drawn("...", "...")

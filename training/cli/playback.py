@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from agents import Agent, Run
 from agents.record import Decision
+from agents.runner.trials import ask
 from rt_gym import Budget, Problem, World
 from rt_gym.cost import to_float
 from rt_gym.render import Scene
@@ -83,13 +84,13 @@ class Playback:
 
     def moments(self) -> Iterator[Moment]:
         """Yield every decision before it is carried out, then the end. The world goes on when the next is asked for."""
-        world, view = self.world, self.world.view
+        world, view = self.world, self.world.kernel_view
         while not world.done:
             if view.moves >= self.max_moves:
                 yield self._moment(outcome="out of moves")
                 return
-            action = self.agent.act()
-            if view.meter.expansions and view.expanded.size:
+            action = ask(self.agent, world)
+            if world.view.meter.expansions and view.expanded.size:
                 self._searched = self.problem.grid.positions(view.expanded)
             outcome = self._refusal()
             if outcome:
@@ -107,7 +108,7 @@ class Playback:
         return "overrun" if overrun else None
 
     def _moment(self, action: int | None = None, outcome: str | None = None) -> Moment:
-        view, tally = self.world.view, self.world.trip.tally[0]
+        view, tally = self.world.kernel_view, self.world.trip.tally[0]
         explain = getattr(self.agent, "explain", None)
         return Moment(
             moves=view.moves,
@@ -115,8 +116,8 @@ class Playback:
             cost=int(tally.straights) + int(tally.diagonals) * to_float(int(view.terrain.cost[-1])),
             action=action,
             decision=explain() if explain and action is not None else None,
-            expansions=view.meter.expansions,
-            scans=view.meter.scans,
+            expansions=self.world.view.meter.expansions,
+            scans=self.world.view.meter.scans,
             outcome=outcome,
         )
 
@@ -125,7 +126,7 @@ class Playback:
 
         The search of the last plan stays in view while the plan is followed, and what the plan heads for is marked.
         """
-        view = self.world.view
+        view = self.world.kernel_view
         return Scene(
             passable=view.passable,
             known=None if view.vision is None else view.known,
@@ -140,7 +141,7 @@ class Playback:
 
     def _changed(self, moves: int) -> list[Position]:
         """Return the cells that are not as they were at the start, as far as is known, and those changed just now."""
-        view, first = self.world.view, self.problem.grid.passable
+        view, first = self.world.kernel_view, self.problem.grid.passable
         found = []
         for position, when in self._happened(moves).items():
             x, y = position
@@ -154,7 +155,7 @@ class Playback:
         return {change.position: change.time for change in due}
 
     def _layers(self, moment: Moment) -> dict[str, Any]:
-        painter = self.world.view.painter
+        painter = self.world.kernel_view.painter
         layers: dict[str, Any] = dict(painter()) if painter else {}
         if len(self._searched):
             layers["expanded"] = self._searched

@@ -75,7 +75,9 @@ class AgentRuns(Work[Assignment, Arrays]):
         problem = make_problem(grid, item.task, self.vision, item.changes)
         options: dict[str, Any] = {"trials": self.trials, "max_moves": self.max_moves, "seed": self.seed}
         try:
-            return agents.run(agent, problem, budget=self.budget, **options)
+            run = agents.run(agent, problem, budget=self.budget, **options)
+            run.check_cost()
+            return run
         except Exception as error:  # a class of one's own may fail in any way
             if "." not in self.agent:
                 raise

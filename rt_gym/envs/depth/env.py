@@ -46,7 +46,7 @@ class DepthControlEnv(GridEnv[S], Generic[S]):
         return None
 
     def _handle(self, world: World) -> Any:
-        world.view.painter = self._layers
+        world.kernel_view.painter = self._layers
         subgoals = self._subgoals(world)
         return world.handle(control=self._control, subgoals=subgoals, terms=self._terms, task=self._task)
 
@@ -77,7 +77,7 @@ class DepthControlEnv(GridEnv[S], Generic[S]):
 
     def _layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn: how much was learned, and the expansions of the last search."""
-        view, pursued = self.view, int(self.control.goals[0].pursued)
+        view, pursued = self.kernel_view, int(self.control.goals[0].pursued)
         cells, values = learned_towards(self.control.learned, pursued)
         first = np.empty(view.terrain.free.size, np.int64)
         fill_h0(view.terrain, pursued if pursued != NONE else view.goal_cell, first)
@@ -159,7 +159,7 @@ class RTDeepenEnv(DepthControlEnv[DeepenSettings]):
         return control
 
     def _handle(self, world: World) -> Any:
-        world.view.painter = self._layers
+        world.kernel_view.painter = self._layers
         return world.handle(control=self._control, terms=self._terms, task=self._task)
 
 
@@ -224,7 +224,7 @@ class RTDepthGoalEnv(DepthControlEnv[DepthGoalSettings]):
 
     def _layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn: the regions and the subgoal beside the rest."""
-        view, subgoal = self.view, int(self.control.goals[0].subgoal)
+        view, subgoal = self.kernel_view, int(self.control.goals[0].subgoal)
         subgoals = [] if subgoal == NONE else [view.position_of(subgoal)]
         regions = view.inner(self.settings.colours(self._world.problem))  # type: ignore[union-attr]
         return super()._layers() | {"regions": regions, "subgoals": np.array(subgoals, np.int64).reshape(-1, 2)}

@@ -139,7 +139,7 @@ class RTPathEnv(GridEnv[PathSettings]):
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
-        return self._masks[self.view.terrain.mask[self.view.cell_now]].copy()
+        return self._masks[self.kernel_view.terrain.mask[self.kernel_view.cell_now]].copy()
 
 
 class RTPathVectorEnv(GridVectorEnv[PathSettings]):

@@ -107,7 +107,7 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
         return world.handle(memory=self._memory, terms=self._terms, task=self._task)
 
     def _begin(self, out: NDArray[np.float32]) -> None:
-        self.view.painter = self._layers
+        self.kernel_view.painter = self._layers
         begin(self._episode, out)
 
     def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
@@ -127,7 +127,7 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
 
     def _layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn: how much was learned, and all that the last search has expanded so far."""
-        view, space = self.view, self._memory.space
+        view, space = self.kernel_view, self._memory.space
         count = space.state[0].slots
         first = np.empty(view.terrain.free.size, np.int64)
         fill_h0(view.terrain, view.goal_cell, first)

@@ -26,6 +26,19 @@ class Broken(Greedy):
     def act(self):
         return 1 // 0
 
+class Vandal(Greedy):
+    def act(self):
+        try:
+            self.view._inside.terrain.mask[:] = 255
+        except ValueError:
+            pass
+        return super().act()
+
+class Jumper(Greedy):
+    def act(self):
+        self.view._inside.trip.state["at"] = self.view._inside.goal_cell
+        return super().act()
+
 thing = 3
 """
 
@@ -113,3 +126,22 @@ def test_a_class_of_ones_own_that_breaks_down_is_named_with_the_problem() -> Non
     plan = Plan(tuple(contenders), tuple(find_courses(["open-16"], Draw(1))))
     with pytest.raises(InputError, match=r"Broken broke down on open-16 from .* \(ZeroDivisionError"):
         run_plan(plan, workers=Workers(jobs=1))
+
+
+def course_of(*specs: str) -> Plan:
+    contenders = enlist_all(
+        [f"own_agents_for_tests.{spec}:patience=1" for spec in specs] + ["astar"], [Allowance.of(None)]
+    )
+    return Plan(tuple(contenders), tuple(find_courses(["rooms-64"], Draw(3))))
+
+
+def test_a_class_that_writes_to_the_map_changes_nothing_for_the_others() -> None:
+    rows = run_plan(course_of("Vandal"), workers=Workers(jobs=1))
+    assert [row.suboptimality for row in rows if row.entry.agent == "astar"] == [1.0] * 3
+
+
+def test_a_class_that_teleports_has_no_row() -> None:
+    with pytest.raises(
+        InputError, match=r"Jumper broke down on rooms-64 .* \(Fault: before move 1 the agent has changed"
+    ):
+        run_plan(course_of("Jumper"), workers=Workers(jobs=1))

@@ -89,12 +89,12 @@ class Watch:
 
     def searches(self) -> Iterator[Searches]:
         """Act, and yield what is seen of every search after the first."""
-        view, path, before, known = self.world.view, list[int](), self._distances(), set[int]()
+        view, path, before, known = self.world.kernel_view, list[int](), self._distances(), set[int]()
         while not self.world.done:
             news = {view.cell(position) for position in view.take_changes()}
             action = self.agent.act()
             path = path[1:] if path and path[0] == view.cell(view.position) else path
-            if view.meter.expansions:
+            if self.world.view.meter.expansions:
                 old, path = path, self._path()
                 after, expanded = self._distances(), set(view.expanded.tolist())
                 if known:
@@ -108,12 +108,12 @@ class Watch:
     def _distances(self) -> NDArray[np.int64]:
         """Return the goal distances on the believed map."""
         distance = np.empty(self.world.terrain.free.size, np.int64)
-        fill_distances(self.world.terrain, self.world.view.goal_cell, distance, self._lists)
+        fill_distances(self.world.terrain, self.world.kernel_view.goal_cell, distance, self._lists)
         return distance
 
     def _astar(self) -> set[int]:
         """Return the cells that A* expands from the goal to where the agent stands."""
-        view, space = self.world.view, self._buckets.space
+        view, space = self.world.kernel_view, self._buckets.space
         begin_astar(self.world.terrain, self._buckets, view.goal_cell, view.cell(view.position))
         resume_astar(self.world.terrain, self._trip, self._buckets, view.cell(view.position), INF)
         size = int(space.state[0].slots)
@@ -122,8 +122,8 @@ class Watch:
     def _path(self) -> list[int]:
         """Return the cells of the path that the agent has planned, as its own values tell; its own cell is left out."""
         terrain, g = self.world.terrain, self.agent.memory.queue.vertex["g"]
-        cell, path = self.world.view.cell(self.world.view.position), list[int]()
-        while cell != self.world.view.goal_cell:
+        cell, path = self.world.kernel_view.cell(self.world.kernel_view.position), list[int]()
+        while cell != self.world.kernel_view.goal_cell:
             near = [cell + int(terrain.offset[d]) for d in range(8) if int(terrain.mask[cell]) >> d & 1]
             cell = min(near, key=lambda other: int(g[other]))
             path.append(cell)
