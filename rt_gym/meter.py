@@ -44,7 +44,7 @@ METER = record(
     shown=int,
 )
 
-# The totals of a trial.
+# The totals of a trial. A move that is not diagonal costs a straight step, also where it stays or bumps into a wall.
 TALLY = record(
     expansions=int,
     scans=int,
@@ -54,7 +54,6 @@ TALLY = record(
     max_scans=int,
     first_expansions=int,
     moves=int,
-    straights=int,
     diagonals=int,
     stays=int,
     bumps=int,

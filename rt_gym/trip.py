@@ -84,7 +84,7 @@ def restart_trip(trip, meter, s):
     trip.meter[0] = meter[0]
     tally.expansions = tally.scans = tally.learning_ops = tally.trace_steps = 0
     tally.max_expansions = tally.max_scans = tally.first_expansions = 0
-    tally.moves = tally.straights = tally.diagonals = tally.stays = tally.bumps = 0
+    tally.moves = tally.diagonals = tally.stays = tally.bumps = 0
     tally.plans = tally.raises = tally.overruns = 0
     state.at = s
     state.next = state.planned = state.verdict = 0
@@ -126,7 +126,8 @@ def adopt(trip, n):
     trip.tally[0].plans += 1
     state.next = 0
     state.planned = max(n, np.int64(0))
-    forget_changes(trip)
+    if state.changed != 0:
+        forget_changes(trip)
     state.verdict = 0
     if n == NO_PATH:
         state.verdict = STUCK

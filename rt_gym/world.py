@@ -97,15 +97,11 @@ def walk(truth, terrain, trip, s, d):
     u = s
     if d < 0:
         tally.stays += 1
-        tally.straights += 1
     elif terrain.mask[s] >> d & 1 == 0:
         tally.bumps += 1
-        tally.straights += 1
     else:
         u = s + terrain.offset[d]
-        diagonal = np.int64(d >= 4)
-        tally.straights += 1 - diagonal
-        tally.diagonals += diagonal
+        tally.diagonals += np.int64(d >= 4)
     if tally.moves < trip.path.size:
         trip.path[tally.moves] = u
     if truth.state[0].vision != 0:

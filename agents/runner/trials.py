@@ -134,7 +134,7 @@ def _record(agent: Agent, world: World, end: int, seconds: float, precompute_sec
     return Run(
         problem=world.problem,
         outcome=_OUTCOMES[end],
-        straights=tally["straights"],
+        straights=moves - tally["diagonals"],
         diagonals=tally["diagonals"],
         moves=moves,
         stays=tally["stays"],

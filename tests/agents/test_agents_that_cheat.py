@@ -98,7 +98,7 @@ def teleport(view: View) -> None:
 
 
 def forget_steps(view: View) -> None:
-    view._inside.trip.tally["straights"] = 0
+    view._inside.trip.tally["moves"] = 0
 
 
 class TestTheWorldsOwn:

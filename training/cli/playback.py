@@ -108,12 +108,12 @@ class Playback:
         return "overrun" if overrun else None
 
     def _moment(self, action: int | None = None, outcome: str | None = None) -> Moment:
-        view, tally = self.world.kernel_view, self.world.trip.tally[0]
+        view, diagonals = self.world.kernel_view, int(self.world.trip.tally[0].diagonals)
         explain = getattr(self.agent, "explain", None)
         return Moment(
             moves=view.moves,
             position=view.position,
-            cost=int(tally.straights) + int(tally.diagonals) * to_float(int(view.terrain.cost[-1])),
+            cost=view.moves - diagonals + diagonals * to_float(int(view.terrain.cost[-1])),
             action=action,
             decision=explain() if explain and action is not None else None,
             expansions=self.world.view.meter.expansions,
