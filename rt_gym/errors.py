@@ -20,7 +20,14 @@ class BudgetExceeded(RuntimeError):
 
 
 class Fault(RuntimeError):
-    """A run cannot be right: what only the world may write was written, or a path is shorter than the shortest one."""
+    """A run cannot be right.
+
+    Something was written that only the world may write, or a path is shorter than the shortest one.
+    """
+
+
+class AgentFailure(RuntimeError):
+    """An agent class of one's own raised something; the message names the class, the problem and what it raised."""
 
 
 def quoted(value: Any) -> str:
