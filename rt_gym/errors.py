@@ -4,6 +4,8 @@ import reprlib
 from numbers import Integral
 from typing import Any
 
+_MOST_WORDS = 300  # characters of what others say in an error
+
 
 class InputError(ValueError):
     """Input was refused; the message is one sentence that names what and why."""
@@ -17,12 +19,33 @@ class BudgetExceeded(RuntimeError):
     """An agent used more than its budget for one move and ``on_overrun="raise"`` was asked for."""
 
 
+class Fault(RuntimeError):
+    """A run cannot be right.
+
+    Something was written that only the world may write, or a path is shorter than the shortest one.
+    """
+
+
+class AgentFailure(RuntimeError):
+    """An agent class of one's own raised something; the message names the class, the problem and what it raised."""
+
+
 def quoted(value: Any) -> str:
     """Return a value for a message: short, and on one line, whatever its own ``repr`` does."""
     try:
         return " ".join(reprlib.repr(value).split())
     except Exception:  # a number of more digits than Python prints, or a foreign object
         return f"an unprintable {type(value).__name__}"
+
+
+def described(error: BaseException) -> str:
+    """Return somebody else's error for a message: its class and its words, on one line, not too long."""
+    try:
+        words = " ".join(str(error).split())
+    except Exception:
+        words = "unprintable"
+    name = type(error).__name__
+    return f"{name}: {words if len(words) <= _MOST_WORDS else words[:_MOST_WORDS] + '...'}" if words else name
 
 
 def whole(name: str, value: Any, low: int, high: int = (1 << 62)) -> int:

@@ -87,6 +87,20 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("kind", [rt_gym.BudgetExceeded, rt_gym.Fault, rt_gym.AgentFailure])
+def test_a_run_that_failed_in_a_way_we_know_is_one_sentence(
+    kind: type[RuntimeError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "ids", fail_with(kind("the path is too short")))
+    result = runner.invoke(cli.app, ["agents"])
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "rt-gym: the path is too short\n")
+
+
+def test_other_runtime_errors_are_mistakes_in_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "ids", fail_with(RuntimeError("a mistake")))
+    assert isinstance(runner.invoke(cli.app, ["agents"]).exception, RuntimeError)
+
+
 def test_ctrl_c_stops_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agents, "ids", fail_with(KeyboardInterrupt()))
     result = runner.invoke(cli.app, ["agents"])
@@ -97,8 +111,8 @@ def test_ctrl_c_while_llvm_compiles_is_put_off_and_not_lost(monkeypatch: pytest.
     started = []
 
     class Timer:
-        def __init__(self, seconds: float, call: Any) -> None:
-            self.call = call
+        def __init__(self, seconds: float, call: Any, given: list[int]) -> None:
+            self.call = call, given
 
         def start(self) -> None:
             started.append(self.call)
@@ -108,9 +122,12 @@ def test_ctrl_c_while_llvm_compiles_is_put_off_and_not_lost(monkeypatch: pytest.
     inside = {"__name__": "llvmlite.binding", "interrupt": cli._interrupt, "sys": sys}
     exec("def notify(signum): interrupt(signum, sys._getframe())", inside)
     inside["notify"](signal.SIGINT)
-    assert started == [cli._thread.interrupt_main]
+    inside["notify"](signal.SIGTERM)
+    assert started == [(cli._thread.interrupt_main, [number]) for number in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(KeyboardInterrupt):
         cli._interrupt(signal.SIGINT, sys._getframe())
+    with pytest.raises(cli.Terminated):
+        cli._interrupt(signal.SIGTERM, sys._getframe())
 
 
 def test_a_closed_pipe_is_silent() -> None:
