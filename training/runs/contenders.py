@@ -216,7 +216,8 @@ def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
     """Return the id and the settings of an agent written as ``ID`` or ``ID:name=value,name=value``.
 
     Parameters may be parted by colons as well. Values are whole numbers, other numbers, ``true`` or ``false``, or else
-    words; in quotes, single or double, they are words whatever is in them, such as paths with commas. Whether there is such an agent with such parameters is for ``agents.make`` to say.
+    words; in quotes, single or double, they are words whatever is in them, such as paths with commas. Whether there is
+    such an agent with such parameters is for ``agents.make`` to say.
 
     Raises:
         InputError: where the text is not written so, or is a sweep of several settings.
