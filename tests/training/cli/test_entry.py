@@ -3,6 +3,7 @@
 import errno
 import importlib.metadata
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,6 +156,41 @@ def test_the_agents_of_another_distribution_are_refused_in_one_sentence(module: 
     assert f"another distribution's, in {tmp_path / 'agents'}" in result.stderr
     assert "virtual environment" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+THEIRS = {"__init__.py": "from .agent import Agent\n", "agent.py": "class Agent:\n    pass\n", "run.py": ""}
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "foreign"),
+    [
+        (THEIRS, "__init__.py"),
+        ({"lrta.py": "class Other:\n    pass\n"}, "lrta.py"),
+        ({"base.py": ""}, "base.py"),
+        ({"tba.py": None}, "tba.py"),
+        ({"__init__.py": "_TABLE = {\n    'a': 3,\n}\n"}, "__init__.py"),
+    ],
+)
+def test_another_distribution_unpacked_over_ours_is_refused_in_one_sentence(
+    unpacked: dict[str, str | None], foreign: str, tmp_path: Path
+) -> None:
+    for package in ("rt_gym", "agents", "training"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, content in unpacked.items():
+        if content is None:
+            (tmp_path / "agents" / name).unlink()
+        else:
+            (tmp_path / "agents" / name).write_text(content)
+    result = python("-c", ENTRY, "agents", cwd=tmp_path, path=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"mixed with another distribution's, {foreign} in {tmp_path / 'agents'} is not ours" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_files_besides_ours_are_no_matter(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "agents", tmp_path / "agents")
+    (tmp_path / "agents" / "new_one.py").write_text("")
+    assert training._foreign_file(tmp_path / "agents") is None
 
 
 def test_a_missing_agents_package_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
