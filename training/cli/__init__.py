@@ -5,6 +5,7 @@ only what is light, so that ``--help`` is quick; NumPy, Numba and Matplotlib are
 """
 
 import _thread
+import errno
 import signal
 import sys
 import threading
@@ -33,6 +34,9 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
 }
 
 
+_SHOWN = 60  # characters of a name that is too long
+
+
 class _Group(TyperGroup):
     """The sub-commands, with refused input, failed runs and Ctrl-C turned into one line and an exit code."""
 
@@ -56,6 +60,8 @@ class _Group(TyperGroup):
         except BrokenPipeError:  # the reader is gone; Typer ends silently
             raise
         except OSError as error:  # a full disk behind standard output, say
+            if error.errno == errno.ENAMETOOLONG:
+                _stop(f"rt-gym: {str(error.filename)[:_SHOWN]}...: this name is longer than the system allows", 2)
             _stop(f"rt-gym: {error}", 1)
         except KeyboardInterrupt as error:
             _stop("stopped", exit_code(error))
