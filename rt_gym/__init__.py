@@ -2,7 +2,7 @@
 
 from rt_gym import envs, splits
 from rt_gym.envs import view
-from rt_gym.errors import BudgetExceeded, Fault, InputError
+from rt_gym.errors import AgentFailure, BudgetExceeded, Fault, InputError
 from rt_gym.grid import Grid
 from rt_gym.maps import load_map, load_scenarios, save_map
 from rt_gym.maps.generate import generate

@@ -1,16 +1,22 @@
 """Reading and writing whole files safely: bounded reads, atomic writes, one sentence when something is wrong."""
 
 import os
+import platform
+import re
 import secrets
 import stat
+import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 
 from rt_gym.errors import InputError
 
 MAX_BYTES = 1 << 25  # eight bytes for every cell of the largest grid
+_TEMPORARY = re.compile(r"\.rt_gym-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.tmp")  # machine, process, a random number
+_DAY = 86_400.0
 
 PathLike = str | os.PathLike[str]
 
@@ -60,8 +66,48 @@ def make_folder(path: PathLike) -> None:
         raise InputError(f"{shown(path)}: nothing can be written into this folder")
 
 
+def remove_stale(folder: PathLike) -> None:
+    """Remove what writers that were killed have left in a folder, not in those below it.
+
+    That is a file named as ours are before they are renamed, whose process no longer runs on this machine, or which
+    nobody has written to for a day: whether a process of another machine runs cannot be seen from here.
+    """
+    try:
+        with os.scandir(folder) as found:
+            stale = [entry.path for entry in found if _is_stale(entry)]
+    except OSError:  # no such folder, or not ours to look into
+        return
+    for path in stale:
+        Path(path).unlink(missing_ok=True)
+
+
+def _is_stale(entry: "os.DirEntry[str]") -> bool:
+    match = _TEMPORARY.fullmatch(entry.name)
+    if not match or not entry.is_file(follow_symlinks=False):
+        return False
+    gone = match[1] == _machine() and not _runs(int(match[2]))
+    return gone or time.time() - entry.stat(follow_symlinks=False).st_mtime > _DAY
+
+
+def _machine() -> str:
+    return blake2b(platform.node().encode(), digest_size=4).hexdigest()
+
+
+def _runs(process: int) -> bool:
+    """Whether there is a process of this number; elsewhere than on POSIX nobody can ask without harm."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True
+
+
 def _write_beside(target: Path, pieces: Iterable[bytes]) -> None:
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".rt_gym-{_machine()}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
             file.writelines(pieces)

@@ -1,10 +1,12 @@
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from rt_gym.errors import InputError
-from rt_gym.files import atomic_write, read_bytes, shown
+from rt_gym.files import atomic_write, read_bytes, remove_stale, shown
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
@@ -83,3 +85,64 @@ def test_odd_paths_are_shown_on_one_line() -> None:
     assert shown("maps/ä b.map") == "maps/ä b.map"
     assert shown("a\nb") == "'a\\nb'"
     assert shown("") == "''"
+
+
+KILLED = """
+import os, sys
+from rt_gym import files
+
+os.fsync = lambda file: os._exit(9)
+files.atomic_write(sys.argv[1], b"a part")
+"""
+
+
+class TestRemnants:
+    """What stays behind where a writer is killed."""
+
+    @pytest.fixture
+    def remnant(self, tmp_path: Path) -> Path:
+        """The file that a process has left which was killed while it wrote."""
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a")], env=environment).returncode == 9
+        (found,) = tmp_path.iterdir()
+        return found
+
+    def test_a_remnant_of_a_writer_that_is_gone_is_removed(self, remnant: Path) -> None:
+        remove_stale(remnant.parent)
+        assert not remnant.exists()
+
+    def test_what_a_living_process_writes_stays(self, remnant: Path) -> None:
+        parts = remnant.name.split("-")
+        parts[2] = str(os.getpid())
+        living = remnant.rename(remnant.with_name("-".join(parts)))
+        remove_stale(living.parent)
+        assert living.exists()
+
+    def test_what_another_machine_writes_stays_for_a_day(self, remnant: Path) -> None:
+        parts = remnant.name.split("-")
+        parts[1] = "00000000"
+        other = remnant.rename(remnant.with_name("-".join(parts)))
+        remove_stale(other.parent)
+        assert other.exists()
+        os.utime(other, (0, 0))
+        remove_stale(other.parent)
+        assert not other.exists()
+
+    @pytest.mark.parametrize("name", [".0123456789abcdef.tmp", "notes.tmp", ".rt_gym-x.tmp", ".rt_gym-0-1-2.tmp"])
+    def test_what_has_another_name_is_not_ours(self, name: str, tmp_path: Path) -> None:
+        (tmp_path / name).write_bytes(b"")
+        os.utime(tmp_path / name, (0, 0))
+        remove_stale(tmp_path)
+        assert (tmp_path / name).exists()
+
+    def test_a_folder_or_link_of_such_a_name_is_not_ours(self, remnant: Path) -> None:
+        name = remnant.name
+        target = remnant.rename(remnant.with_name("kept"))
+        remnant.symlink_to(target)
+        (remnant.parent / f"{name[:-10]}ffffff.tmp").mkdir()
+        remove_stale(remnant.parent)
+        assert len(list(remnant.parent.iterdir())) == 3
+
+    def test_a_folder_that_is_not_there_has_none(self, tmp_path: Path) -> None:
+        remove_stale(tmp_path / "none")
+        assert list(tmp_path.iterdir()) == []

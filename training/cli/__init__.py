@@ -5,6 +5,7 @@ only what is light, so that ``--help`` is quick; NumPy, Numba and Matplotlib are
 """
 
 import _thread
+import errno
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ from typer.core import TyperGroup
 
 from training import check_agents
 from training.cli import agents, compare, demo, maps, play, precompute, reproduce, train
+from training.cli.terminal import Terminated, exit_code
 
 # name -> a function, or an app of further sub-commands
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
@@ -32,8 +34,11 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
 }
 
 
+_SHOWN = 60  # characters of a name that is too long
+
+
 class _Group(TyperGroup):
-    """The sub-commands, with refused input and Ctrl-C turned into one line and an exit code."""
+    """The sub-commands, with refused input, failed runs and Ctrl-C turned into one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -48,12 +53,18 @@ class _Group(TyperGroup):
             if not isinstance(error, InputError):
                 raise
             _stop(f"rt-gym: {error}", 2)
+        except RuntimeError as error:
+            if type(error).__module__ != "rt_gym.errors":  # a run that failed in a way we know
+                raise
+            _stop(f"rt-gym: {error}", 1)
         except BrokenPipeError:  # the reader is gone; Typer ends silently
             raise
         except OSError as error:  # a full disk behind standard output, say
+            if error.errno == errno.ENAMETOOLONG:
+                _stop(f"rt-gym: {str(error.filename)[:_SHOWN]}...: this name is longer than the system allows", 2)
             _stop(f"rt-gym: {error}", 1)
-        except KeyboardInterrupt:
-            _stop("stopped", 130)
+        except KeyboardInterrupt as error:
+            _stop("stopped", exit_code(error))
 
 
 def _stop(message: str, code: int) -> NoReturn:
@@ -95,21 +106,23 @@ for name, command in _COMMANDS.items():
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; while LLVM compiles a little later, because its callbacks into Python swallow errors."""
+    """Stop the command; while LLVM compiles a little later, because its callbacks into Python swallow errors."""
     while frame:
         if frame.f_globals.get("__name__", "").startswith("llvmlite"):
-            later = threading.Timer(0.1, _thread.interrupt_main)
+            later = threading.Timer(0.1, _thread.interrupt_main, [signum])
             later.daemon = True
             later.start()
             return
         frame = frame.f_back
-    raise KeyboardInterrupt
+    raise Terminated if signum == signal.SIGTERM else KeyboardInterrupt
 
 
 def main() -> None:
     """Run the command."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background it may be ignored
         signal.signal(signal.SIGINT, _interrupt)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _interrupt)
     for stream in (sys.stdout, sys.stderr):
         # A map has characters that an old console cannot show: better a question mark than a traceback.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]

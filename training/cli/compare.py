@@ -20,6 +20,7 @@ from training.cli.options import (
     Seed,
     Vision,
     make_workers,
+    named,
     optimal_range,
 )
 from training.cli.terminal import gather, make_folder, print_json, print_tables, progress, resumable
@@ -58,7 +59,7 @@ Leaderboard = Annotated[
     bool, JUDGING.option(None, "Rank depth controllers: 0 is the best fixed depth, 1 the oracle.", "--leaderboard")
 ]
 Price = Annotated[float | None, JUDGING.option("STEPS", "What an expansion costs on the leaderboard; 0.01.", min=0.0)]
-Out = Annotated[Path, RUNNING.option("FOLDER", "Where tables, plots and finished jobs are kept.")]
+Out = Annotated[Path, RUNNING.option("FOLDER", "Where tables, plots and finished jobs are kept.", parser=named)]
 
 
 def compare(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import AsJson, Backend, Jobs, Scheduler, Seed, make_workers
+from training.cli.options import AsJson, Backend, Jobs, Scheduler, Seed, make_workers, named
 from training.cli.terminal import make_folder, print_json, print_tables, progress
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ policy-lrta by a learned network, oracle-lrta by what the deepest lookahead woul
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the plot and the picture are written.")] = Path(
-        "rt-gym-demo"
-    ),
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the plot and the picture are written.", parser=named)
+    ] = Path("rt-gym-demo"),
     seed: Seed = 0,
     jobs: Jobs = 1,
     backend: Backend = "loky",

@@ -1,6 +1,7 @@
 """The options that sub-commands share, and the groups in which the help shows options."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,6 +26,13 @@ class Group:
             limits: ``min`` and ``max``.
         """
         return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=self.title, **limits)
+
+
+def named(text: str) -> Path:
+    """Return the path of an output; an empty text, which would be the current folder, is refused."""
+    if not text:
+        raise typer.BadParameter("the name of a file or folder is wanted, not an empty text.")
+    return Path(text)
 
 
 PROBLEMS, AGENTS, JUDGING = Group("Problems"), Group("Agents and budgets"), Group("Judging")

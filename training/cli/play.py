@@ -117,12 +117,12 @@ def _show(contender: "Contender", problem: "Problem", look: "Look", save: list[P
     import agents
     from training.cli.film import Show, open_film
     from training.cli.playback import Playback
-    from training.runs.contenders import make_agent
+    from training.runs.contenders import blaming, make_agent
 
     agent = make_agent(contender.agent, contender.settings)
     with ExitStack() as stack:
         films = [stack.enter_context(closing(open_film(path, look.fps))) for path in save]
-        with progress("measuring", 1):
+        with progress("measuring", 1), blaming(contender.agent, problem):
             run = agents.run(agent, problem, budget=contender.budget, **bounds)
         show = Show(look, contender.entry.label, run, films)
         screen = look.screen(show.size)

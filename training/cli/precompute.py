@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import RUNNING, AsJson, Backend, Group, Jobs, Scheduler, Seed, make_workers
+from training.cli.options import RUNNING, AsJson, Backend, Group, Jobs, Scheduler, Seed, make_workers, named
 from training.cli.terminal import make_folder, print_json, resumable
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ Kind = Annotated[str, _KNOWLEDGE.option("NAME", "clique or tiles.")]
 First = Annotated[str, _KNOWLEDGE.option("NAME", "nearest, or sub: every cell then knows its subgoal.")]
 Count = Annotated[int, _KNOWLEDGE.option("N", "How many solved problems.", min=0)]
 Cutoff = Annotated[int, _KNOWLEDGE.option("N", "The most steps between two subgoals.", min=1)]
-Out = Annotated[Path | None, RUNNING.option("FILE", "Where it is written; MAP-KIND.npz here if nothing is said.")]
+Out = Annotated[
+    Path | None, RUNNING.option("FILE", "Where it is written; MAP-KIND.npz here if nothing is said.", parser=named)
+]
 Yes = Annotated[bool, RUNNING.option(None, "Ask no questions about time and size.", "--yes")]
 
 _LONG, _LARGE = 3600.0, 4 << 30  # seconds and bytes above which it asks first

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import OUTPUT, PROBLEMS, AsJson, Backend, Jobs, Scheduler, make_workers
+from training.cli.options import OUTPUT, PROBLEMS, AsJson, Backend, Jobs, Scheduler, make_workers, named
 from training.cli.terminal import interruptible, make_folder, print_json, print_table, print_tables, progress
 from training.experiments import ids
 
@@ -21,7 +21,7 @@ Maps = Annotated[
     Path | None,
     PROBLEMS.option("FOLDER", "The public MovingAI maps, a folder for each set; without it generated maps stand in."),
 ]
-Out = Annotated[Path, OUTPUT.option("FOLDER", "For tables and finished jobs.")]
+Out = Annotated[Path, OUTPUT.option("FOLDER", "For tables and finished jobs.", parser=named)]
 Docs = Annotated[
     Path | None, OUTPUT.option("FOLDER", "Also write the results to FOLDER/results.md and FOLDER/results/.")
 ]

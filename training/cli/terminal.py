@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has come: all is done as after Ctrl-C, but for the exit code."""
+
+
+def exit_code(error: KeyboardInterrupt) -> int:
+    """Return the exit code of a command that was stopped, as shells count: 128 and the number of the signal."""
+    return 143 if isinstance(error, Terminated) else 130
+
+
 _WIDTH_IN_A_FILE, _ENDLESS = 120, 10_000
 _EXACT = re.compile(r"([34]8);2;(\d+);(\d+);(\d+)")
 _CUBE = (0, 95, 135, 175, 215, 255)  # the levels of colours 16 to 231, six to the power of three
@@ -92,20 +102,20 @@ def gather(text: str, items: Iterable[T], total: float) -> list[T]:
 
 @contextmanager
 def interruptible(kept: str | Callable[[], str], folder: Path) -> Iterator[None]:
-    """Say after Ctrl-C what is kept in a folder, and that the same command goes on from there."""
+    """Say after Ctrl-C or SIGTERM what is kept in a folder, and that the same command goes on from there."""
     from rt_gym.files import shown
 
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         said = kept if isinstance(kept, str) else kept()
         typer.echo(f"stopped: {said} in {shown(folder)}; the same command goes on from there", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(exit_code(error)) from None
 
 
 @contextmanager
 def resumable(text: str, total: int, what: str, folder: Path) -> Iterator[Callable[[int], Any]]:
-    """Show a progress bar, and say after Ctrl-C how many of ``what``, such as runs, are kept in a folder."""
+    """Show a progress bar, and say after Ctrl-C or SIGTERM how many of ``what``, such as runs, are kept in a folder."""
     done = 0
     with progress(text, total) as advance, interruptible(lambda: f"{done} of {total} {what} are kept", folder):
 
@@ -122,6 +132,7 @@ def make_folder(path: Path) -> None:
     from rt_gym import files
 
     files.make_folder(path)
+    files.remove_stale(path)
 
 
 def in_known_colours(console: "Console", draw: Callable[[bool], str]) -> str:

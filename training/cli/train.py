@@ -20,6 +20,7 @@ from training.cli.options import (
     Test,
     Validation,
     make_workers,
+    named,
     read_draw,
 )
 from training.cli.terminal import interruptible, make_folder, print_json, print_table, print_tables, progress
@@ -36,7 +37,7 @@ LargestDepth = Annotated[int, LEARNING.option("N", "The largest depth.", min=1, 
 MinLeaf = Annotated[int, LEARNING.option("N", "The smallest number of samples in a leaf.", min=1)]
 Confidence = Annotated[float, LEARNING.option("SHARE", "J48's pruning confidence.")]
 Rounds = Annotated[int, LEARNING.option("N", "Rounds of labelling its own states.", min=0, max=100)]
-Out = Annotated[Path, OUTPUT.option("FOLDER", "For policy, checkpoints, tables and plots.")]
+Out = Annotated[Path, OUTPUT.option("FOLDER", "For policy, checkpoints, tables and plots.", parser=named)]
 
 Learner = Annotated[str, LEARNING.option("NAME", "j48, cart, forest or boosting.")]
 Labels = Annotated[str, LEARNING.option("NAME", "class (the smallest depth that decides as the largest) or cost.")]

@@ -27,7 +27,7 @@ from training.learn.goal_log import GoalConfig, GoalSamples, joined, log_goals
 from training.learn.merit import compare
 from training.learn.targets import Recipe
 from training.learn.validate import group_folds
-from training.runs import Allowance, Contender, Course, Workers, enlist_all
+from training.runs import Allowance, Contender, Course, Workers, enlist
 
 _DIGITS = 4  # of scores, which keeps files small
 
@@ -183,12 +183,13 @@ def learn_goals(
 
 def contenders_of(policy: Path, config: GoalConfig) -> list[Contender]:
     """Return the designs with a goal policy, and those that they are judged by."""
-    depth, regions = config.depth, f"level={config.level}:abstraction={config.abstraction}"
-    specs = [
-        f"lrta:depth={depth}",
-        f"general-lrta:design=5,6:depth={depth}:goal_policy={policy}",
-        "classifier-lrta",
-        f"general-lrta:design=11,12:goal_policy={policy}",
-        f"pdb-lrta:mode=GI,I:{regions}",
+    fixed, regions = {"depth": config.depth}, {"level": config.level, "abstraction": config.abstraction}
+    learned = {"goal_policy": str(policy)}
+    designs: list[tuple[str, dict[str, Any]]] = [
+        ("lrta", fixed),
+        *(("general-lrta", {"design": design} | fixed | learned) for design in (5, 6)),
+        ("classifier-lrta", {}),
+        *(("general-lrta", {"design": design} | learned) for design in (11, 12)),
+        *(("pdb-lrta", {"mode": mode} | regions) for mode in ("GI", "I")),
     ]
-    return enlist_all(specs, [Allowance.of(None)])
+    return [enlist(agent, given, Allowance.of(None)) for agent, given in designs]

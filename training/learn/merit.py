@@ -20,7 +20,7 @@ from training.judge import Findings, Score, find, score_all
 from training.judge.stats import Floats, ratio
 from training.judge.think import SLICES_TO_BEAT, evaluate, fixed_times
 from training.learn import Reporting, problems_of, silent
-from training.runs import Allowance, Contender, Course, Plan, Task, Workers, enlist_all, run_plan
+from training.runs import Allowance, Contender, Course, Plan, Task, Workers, enlist, enlist_all, run_plan
 from training.runs.courses import make_problem
 from training.runs.execution import run_all
 from training.runs.jobs import Series, Work
@@ -227,7 +227,7 @@ class RatioValidation:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / "candidate.npz"
         network.save(file)
-        contenders = (*fixed_depths(), *enlist_all([f"policy-lrta:policy={file}"], [Allowance.of(None)]))
+        contenders = (*fixed_depths(), enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None)))
         runs = run_plan(Plan(contenders, self.courses, max_moves=MAX_MOVES), self.folder, self.workers)
         return score_all(runs)[-1]
 

@@ -26,7 +26,7 @@ from training.learn.validate import (
     importances,
     learning_curve,
 )
-from training.runs import Allowance, Contender, Course, Plan, Workers, enlist_all, run_plan
+from training.runs import Allowance, Contender, Course, Plan, Workers, enlist, run_plan
 
 STATES = 400  # how many states of a problem are labelled when a policy walks
 PRICES = (0.0005, 0.001, 0.002, 0.004)
@@ -247,4 +247,4 @@ def contenders_of(policies: Sequence[Policy], folder: Path) -> list[Contender]:
     files = [folder / f"policy-{number}.json" for number in range(1, len(policies) + 1)]
     for policy, file in zip(policies, files, strict=True):
         policy.save(file)
-    return enlist_all([f"classifier-lrta:policy={file}" for file in files], [Allowance.of(None)])
+    return [enlist("classifier-lrta", {"policy": str(file)}, Allowance.of(None)) for file in files]

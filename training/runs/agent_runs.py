@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 import agents
 from agents import Run
-from rt_gym import Budget, Change, Grid, InputError
+from rt_gym import Budget, Change, Grid
 from rt_gym.files import PathLike
-from training.runs.contenders import make_agent
+from training.runs.contenders import blaming, make_agent
 from training.runs.courses import Task, make_problem
 from training.runs.jobs import Work
 from training.runs.rows import RESULTS, TIMES, TRIALS, Arrays, Result, Timing, as_columns, checked_columns
@@ -74,16 +74,10 @@ class AgentRuns(Work[Assignment, Arrays]):
     def _run(self, agent: Any, grid: Grid, item: Assignment) -> Run:
         problem = make_problem(grid, item.task, self.vision, item.changes)
         options: dict[str, Any] = {"trials": self.trials, "max_moves": self.max_moves, "seed": self.seed}
-        try:
+        with blaming(self.agent, problem):
             run = agents.run(agent, problem, budget=self.budget, **options)
             run.check_cost()
-            return run
-        except Exception as error:  # a class of one's own may fail in any way
-            if "." not in self.agent:
-                raise
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            where = f"on {grid.name} from {item.task.start} to {item.task.goal}"
-            raise InputError(f"agent {self.agent} broke down {where} ({reason})") from None
+        return run
 
 
 def trials_of(columns: Mapping[str, NDArray[Any]]) -> Arrays:

@@ -8,15 +8,17 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from typing import Any, TypeVar
 
 import agents
-from rt_gym import Budget, InputError
-from rt_gym.errors import quoted
+from rt_gym import AgentFailure, Budget, Fault, InputError, Problem
+from rt_gym.errors import described, quoted
+from rt_gym.files import shown
 from rt_gym.terrain import Position
 from training.runs.rows import Entry
 
@@ -26,6 +28,9 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _POSITION = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
 _SPAN = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
 _BETWEEN = re.compile(r":|,(?=\s*[^\W\d]\w*\s*=)")  # two parameters; a comma also parts the values of one
+# A value in quotes, between what may stand before and after a value: nothing in it parts anything.
+_QUOTED = re.compile(r"""(?:^|(?<=[=,]))\s*(?:'([^']*)'|"([^"]*)")\s*(?=[:,]|$)""")
+_COMMA = re.compile(",")
 _WORDS = {"true": True, "false": False}
 _MOST = 10_000  # settings of one sweep
 
@@ -92,25 +97,50 @@ def load_agent(agent_id: str) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        kind = getattr(importlib.import_module(module), name)
-    except Exception as error:  # a user's module may fail in any way
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"agent {agent_id!r} cannot be imported ({reason})") from None
-    if not isinstance(kind, type):
+        found = vars(importlib.import_module(module))
+    except (Exception, SystemExit) as error:  # a user's module may fail in any way
+        raise InputError(f"agent {agent_id!r} cannot be imported ({described(error)})") from None
+    if name not in found:
+        raise InputError(f"agent {agent_id!r} cannot be imported (the module has no {name})")
+    if not isinstance(found[name], type):
         raise InputError(f"agent {agent_id!r} is not a class")
-    if not all(hasattr(kind, name) for name in ("reset", "act")):
+    if not all(_is_method(found[name], wanted) for wanted in ("reset", "act")):
         raise InputError(f"agent {agent_id!r} is not a class with the methods reset and act")
-    return kind
+    return found[name]
+
+
+def _is_method(kind: type, name: str) -> bool:
+    """Whether a class defines a method, found without running any code of the class."""
+    found = inspect.getattr_static(kind, name, None)
+    return callable(found) or isinstance(found, (staticmethod, classmethod))
 
 
 def make_agent(agent_id: str, settings: dict[str, Any]) -> Any:
     """Return a new agent with these settings."""
     if "." not in agent_id:
         return agents.make(agent_id, **settings)
+    kind = load_agent(agent_id)
     try:
-        return load_agent(agent_id)(**settings)
-    except TypeError as error:
-        raise InputError(f"agent {agent_id} cannot be made ({error})") from None
+        return kind(**settings)
+    except (Exception, SystemExit) as error:  # a class of one's own may fail in any way
+        raise InputError(f"agent {agent_id} cannot be made ({described(error)})") from None
+
+
+@contextmanager
+def blaming(agent_id: str, problem: Problem) -> Iterator[None]:
+    """Say of whatever a class of one's own raises which class it was and on which problem.
+
+    Raises:
+        AgentFailure: in the place of what was raised; a fault stays one.
+    """
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if "." not in agent_id:
+            raise
+        kind = Fault if isinstance(error, Fault) else AgentFailure
+        where = f"on {shown(problem.grid.name)} from {problem.start} to {problem.goal}"
+        raise kind(f"agent {agent_id} broke down {where} ({described(error)})") from None
 
 
 def enlist(agent_id: str, given: dict[str, Any], allowance: Allowance) -> Contender:
@@ -186,7 +216,8 @@ def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
     """Return the id and the settings of an agent written as ``ID`` or ``ID:name=value,name=value``.
 
     Parameters may be parted by colons as well. Values are whole numbers, other numbers, ``true`` or ``false``, or else
-    words. Whether there is such an agent with such parameters is for ``agents.make`` to say.
+    words; in quotes, single or double, they are words whatever is in them, such as paths with commas. Whether there is
+    such an agent with such parameters is for ``agents.make`` to say.
 
     Raises:
         InputError: where the text is not written so, or is a sweep of several settings.
@@ -210,22 +241,35 @@ def parse_sweep(text: str) -> list[tuple[str, dict[str, Any]]]:
     """
     agent_id, colon, rest = text.partition(":")
     values: dict[str, list[Any]] = {}
-    for part in _BETWEEN.split(rest) if colon else ():
+    for part in _split(_BETWEEN, rest) if colon else ():
         name, _, listed = (piece.strip() for piece in part.partition("="))
         if not name.isidentifier() or not listed:
             raise InputError(f"agent {text!r} must be written as ID or ID:name=value,name=value, which {part!r} is not")
         if name in values:
             raise InputError(f"agent {text!r} has the parameter {name} twice")
-        values[name] = [value for item in listed.split(",") for value in _values(text, item.strip())]
+        values[name] = [value for item in _split(_COMMA, listed) for value in _values(text, item.strip())]
     if prod(map(len, values.values())) > _MOST:
         raise InputError(f"agent {text!r} is a sweep of more than {_MOST} settings")
     return [(agent_id.strip(), dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
+
+
+def _split(separator: re.Pattern[str], text: str) -> list[str]:
+    """Return the pieces of a text between separators that are not in quotes."""
+    quotes = [match.span() for match in _QUOTED.finditer(text)]
+    pieces, at = [], 0
+    for match in separator.finditer(text):
+        if not any(begin <= match.start() < end for begin, end in quotes):
+            pieces.append(text[at : match.start()])
+            at = match.end()
+    return [*pieces, text[at:]]
 
 
 def _values(text: str, item: str) -> list[Any]:
     """Return the values of one item of a sweep: the whole numbers of a span, or the value itself."""
     if not item:
         raise InputError(f"agent {text!r} has a comma without a value beside it")
+    if quotes := _QUOTED.fullmatch(item):
+        return [quotes[1] or quotes[2] or ""]
     span = _SPAN.fullmatch(item)
     if not span:
         return [_value(item)]

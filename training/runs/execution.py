@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.archive import MAX_ARCHIVE_BYTES
-from rt_gym.files import atomic_write, make_folder, read_bytes
+from rt_gym.files import atomic_write, make_folder, read_bytes, remove_stale
 from training.runs.agent_runs import trials_of
 from training.runs.jobs import Done, Job, Series, digest_items
 from training.runs.plan import Plan
@@ -41,7 +41,8 @@ class Store:
     """The finished jobs of a folder.
 
     The key of a series depends on all that its results depend on, and a shard knows its items, so a folder may serve
-    any number of commands, whatever pieces they were cut into.
+    any number of commands, whatever pieces they were cut into. What a command that was killed has left half written is
+    removed by the next one.
 
     Args:
         folder: where to keep them; None keeps nothing.
@@ -50,6 +51,8 @@ class Store:
     def __init__(self, folder: Path | None) -> None:
         self._folder = None if folder is None else folder / "jobs"
         self._digests: dict[int, tuple[Any, NDArray[np.uint64]]] = {}
+        for place in () if folder is None else (folder, *(folder / "jobs").glob("*/")):
+            remove_stale(place)
 
     def find(self, series: Series) -> list[Stretch]:
         """Return what is there of a series, in the order of its items; damaged files are passed over."""

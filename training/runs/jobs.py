@@ -32,6 +32,7 @@ from rt_gym import Grid, InputError
 from rt_gym.files import PathLike, read_bytes
 from rt_gym.kernel_cache import source_closure
 from training.runs.contenders import load_agent
+from training.runs.own_sources import own_closure
 from training.runs.rows import Arrays
 
 _HERE = Path(__file__).parent
@@ -46,7 +47,7 @@ def source_stamp(agent_id: str) -> str:
 
     That is its module and whatever this imports from our packages, directly or not; what runs it and makes rows; and
     the ready-made policies, if it reads such files. Other agents are left out, so that work on one of them leaves the
-    results of this one alone. A class of one's own may import anything: all sources count.
+    results of this one alone. A class of one's own may import anything: all sources count, and its own modules.
     """
     parts = _all_parts(agent_id) if "." in agent_id else _own_parts(agent_id)
     stamp = sha256(rt_gym.__version__.encode())
@@ -70,11 +71,13 @@ def _own_parts(agent_id: str) -> Iterator[tuple[str, str]]:
 
 
 def _all_parts(agent_id: str) -> Iterator[tuple[str, str]]:
-    """Yield name and hash of all sources and policies, and of the file of a class of one's own."""
-    own = getattr(sys.modules[load_agent(agent_id).__module__], "__file__", None)
+    """Yield name and hash of all sources and policies, and of what a class of one's own imports besides."""
+    modules = {load_agent(agent_id).__module__, agent_id.rpartition(".")[0]}
+    own = {getattr(sys.modules[name], "__file__", None) for name in modules} - {None}
     files = [path for folder in (_RT_GYM, _AGENTS) for path in sorted(folder.rglob("*.py"))]
     files += [*_policies(), _HERE / "agent_runs.py", _HERE / "rows.py"]
-    yield from map(_identity, files + ([Path(own)] if own else []))
+    yield from map(_identity, files + sorted(map(Path, own)))
+    yield from own_closure(modules)
 
 
 def _policies() -> list[Path]:

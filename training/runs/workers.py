@@ -4,7 +4,10 @@ A map goes to a worker once: as a file that processes of this machine read and k
 own, whose result the scheduler passes on and makes again where it was lost with its worker.
 """
 
+import os
 import pickle
+import signal
+import threading
 import time
 import traceback
 import warnings
@@ -13,6 +16,7 @@ from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -28,7 +32,7 @@ from training.runs.jobs import Done, Job, run_job
 BACKENDS = ("loky", "dask")
 _PATIENCE = 10.0  # seconds that a scheduler has to answer
 _WAIT = 30.0  # seconds that a cluster may be without workers
-_BEAT = 1.0  # seconds between two looks at a cluster from which nothing comes
+_BEAT = 1.0  # seconds between two looks at a cluster from which nothing comes, and at the parent of a worker
 _KEPT_MAPS = 4
 
 # Workers keep the maps and tables of their jobs. Where one has grown by some hundred megabytes, joblib begins a new one
@@ -114,16 +118,52 @@ class _Processes:
             (self.folder / digest).write_bytes(pickle.dumps(grid))
         parallel = joblib.Parallel(n_jobs=self.size, batch_size=1, return_as="generator_unordered")
         try:
-            yield from parallel(joblib.delayed(_run_with_file)(job, self.folder) for job in jobs)
+            with _signals_held():
+                finished = parallel(joblib.delayed(_run_with_file)(job, self.folder, os.getpid()) for job in jobs)
+            yield from finished
         except BrokenProcessPool:
             raise ChildProcessError("a worker process was ended from outside, perhaps for lack of memory") from None
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold Ctrl-C and SIGTERM back while workers are started.
+
+    They inherit it, for good: a terminal sends its signals to all processes, and what becomes of workers is for the one
+    that started them to say. The threads that start others in the place of workers inherit it, too.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # when it is started with the workers, it lets signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _maps: OrderedDict[str, Grid] = OrderedDict()  # of this worker, the last used one last
 
 
-def _run_with_file(job: Job, folder: Path) -> Done:
+def _run_with_file(job: Job, folder: Path, parent: int) -> Done:
+    if parent != os.getpid():
+        _end_with(parent)
     return run_job(job, None if job.map is None else _kept_map(job.map, folder))
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Let this worker end soon after the process that started it, which may be killed without a word to anybody."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_BEAT)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _kept_map(digest: str, folder: Path) -> Grid:

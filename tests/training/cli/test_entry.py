@@ -3,6 +3,7 @@
 import errno
 import importlib.metadata
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,6 +88,20 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("kind", [rt_gym.BudgetExceeded, rt_gym.Fault, rt_gym.AgentFailure])
+def test_a_run_that_failed_in_a_way_we_know_is_one_sentence(
+    kind: type[RuntimeError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "ids", fail_with(kind("the path is too short")))
+    result = runner.invoke(cli.app, ["agents"])
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "rt-gym: the path is too short\n")
+
+
+def test_other_runtime_errors_are_mistakes_in_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "ids", fail_with(RuntimeError("a mistake")))
+    assert isinstance(runner.invoke(cli.app, ["agents"]).exception, RuntimeError)
+
+
 def test_ctrl_c_stops_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agents, "ids", fail_with(KeyboardInterrupt()))
     result = runner.invoke(cli.app, ["agents"])
@@ -97,8 +112,8 @@ def test_ctrl_c_while_llvm_compiles_is_put_off_and_not_lost(monkeypatch: pytest.
     started = []
 
     class Timer:
-        def __init__(self, seconds: float, call: Any) -> None:
-            self.call = call
+        def __init__(self, seconds: float, call: Any, given: list[int]) -> None:
+            self.call = call, given
 
         def start(self) -> None:
             started.append(self.call)
@@ -108,9 +123,12 @@ def test_ctrl_c_while_llvm_compiles_is_put_off_and_not_lost(monkeypatch: pytest.
     inside = {"__name__": "llvmlite.binding", "interrupt": cli._interrupt, "sys": sys}
     exec("def notify(signum): interrupt(signum, sys._getframe())", inside)
     inside["notify"](signal.SIGINT)
-    assert started == [cli._thread.interrupt_main]
+    inside["notify"](signal.SIGTERM)
+    assert started == [(cli._thread.interrupt_main, [number]) for number in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(KeyboardInterrupt):
         cli._interrupt(signal.SIGINT, sys._getframe())
+    with pytest.raises(cli.Terminated):
+        cli._interrupt(signal.SIGTERM, sys._getframe())
 
 
 def test_a_closed_pipe_is_silent() -> None:
@@ -138,6 +156,41 @@ def test_the_agents_of_another_distribution_are_refused_in_one_sentence(module: 
     assert f"another distribution's, in {tmp_path / 'agents'}" in result.stderr
     assert "virtual environment" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+THEIRS = {"__init__.py": "from .agent import Agent\n", "agent.py": "class Agent:\n    pass\n", "run.py": ""}
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "foreign"),
+    [
+        (THEIRS, "__init__.py"),
+        ({"lrta.py": "class Other:\n    pass\n"}, "lrta.py"),
+        ({"base.py": ""}, "base.py"),
+        ({"tba.py": None}, "tba.py"),
+        ({"__init__.py": "_TABLE = {\n    'a': 3,\n}\n"}, "__init__.py"),
+    ],
+)
+def test_another_distribution_unpacked_over_ours_is_refused_in_one_sentence(
+    unpacked: dict[str, str | None], foreign: str, tmp_path: Path
+) -> None:
+    for package in ("rt_gym", "agents", "training"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, content in unpacked.items():
+        if content is None:
+            (tmp_path / "agents" / name).unlink()
+        else:
+            (tmp_path / "agents" / name).write_text(content)
+    result = python("-c", ENTRY, "agents", cwd=tmp_path, path=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"mixed with another distribution's, {foreign} in {tmp_path / 'agents'} is not ours" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_files_besides_ours_are_no_matter(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "agents", tmp_path / "agents")
+    (tmp_path / "agents" / "new_one.py").write_text("")
+    assert training._foreign_file(tmp_path / "agents") is None
 
 
 def test_a_missing_agents_package_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:

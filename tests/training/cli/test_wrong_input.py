@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from training.cli import app
 
 runner = CliRunner()
+LONG, TOO_LONG = "x" * 300, "this name is longer than the system allows"
 HUGE = "9" * 23
 
 
@@ -28,6 +29,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("line", "part"),
     [
         ("compare ''", "'': the folder cannot be read"),
+        (f"compare {LONG}", TOO_LONG),
+        (f"compare {LONG}.scen", TOO_LONG),
+        (f"compare open-16 -a {LONG}", "there is no agent 'xxx"),
+        (f"compare open-16 -a {LONG}.Y", "cannot be imported (ModuleNotFoundError"),
+        (f"compare open-16 -a policy-lrta:policy={LONG}", TOO_LONG),
+        (f"compare open-16 -a lrta --out {LONG}", TOO_LONG),
+        (f"compare open-16 -a lrta --changes {LONG}", TOO_LONG),
+        (f"precompute pdb open-16 --out {LONG}", TOO_LONG),
+        (f"play {LONG}", "no bundled map is called"),
         ("compare noise.map", "noise.map, line 1: a map starts with 'type octile'"),
         ("compare noise.scen", "noise.scen, line 1: the line is not UTF-8 text"),
         ("compare noise.png", "noise.png: is not a readable PNG picture"),
@@ -108,6 +118,14 @@ def test_it_is_refused_in_one_sentence_and_nothing_is_left(line: str, part: str)
         "train rl --episodes many",
         "precompute knn open-16 --cutoff 0",
         "agents lrta extra",
+        "compare open-16 --problems many",
+        "compare open-16 --out ''",
+        "precompute pdb open-16 --out ''",
+        "train depth --out ''",
+        "train goal --out ''",
+        "train rl --out ''",
+        "reproduce tb-t1 --out ''",
+        "demo --out ''",
     ],
 )
 def test_a_value_that_an_option_never_takes_is_wrong_usage(line: str) -> None:

@@ -49,6 +49,16 @@ def test_a_policy_from_maps_to_tables(options: tuple[str, ...], tmp_path: Path) 
     assert run.solved
 
 
+def test_the_folder_may_have_any_name(tmp_path: Path) -> None:
+    folder = tmp_path / "a,b=1:2 [c] $x$ 'd'"
+    result = train(folder, "--dagger", "0", "--price", "0.002")
+    assert result.exit_code == 0, result.stderr
+    given = ["--problems", "2", "--jobs", "1", "--out", str(tmp_path / "new")]
+    written = f'classifier-lrta:policy="{folder / "policy.json"}"'
+    result = CliRunner().invoke(app, ["compare", "open-16", "-a", written, "--baseline", written, *given])
+    assert result.exit_code == 0, result.stderr
+
+
 def test_the_document_tells_what_the_tables_tell(tmp_path: Path) -> None:
     result = train(tmp_path, "--json", "--csv", "--dagger", "1")
     assert result.exit_code == 0, result.stderr

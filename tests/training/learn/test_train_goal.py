@@ -55,10 +55,10 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> Walks:
 def test_the_command_learns_saves_and_compares(tmp_path: Path) -> None:
     words = ["--maps", "rooms-64", "--test", "caves-128", "--level", "2", "--depth", "4", "--states", "10"]
     words += ["--problems", "10", "--optimal", "15..40", "--min-leaf", "20", "--jobs", "1", "--json"]
-    result = CliRunner().invoke(app, ["train", "goal", *words, "--out", str(tmp_path / "out")])
+    result = CliRunner().invoke(app, ["train", "goal", *words, "--out", str(tmp_path / "a,b=1:2 [c] 'd'")])
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
-    policy = load_goal_policy(tmp_path / "out" / "goal.json")
+    policy = load_goal_policy(tmp_path / "a,b=1:2 [c] 'd'" / "goal.json")
     assert (policy.level, policy.about["maps"], policy.about["seed"]) == (2, ["rooms-64"], 0)
     assert told["cross_validation"]["samples"] == told["policy"]["samples"] > 0
     for design in (5, 6, 11, 12):

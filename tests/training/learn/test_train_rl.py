@@ -30,6 +30,7 @@ class TestCommand:
 
     @pytest.mark.parametrize("options", [("--teacher", "rule"), ("--algo", "cma", "--generations", "2")])
     def test_a_controller_of_the_lookahead_from_maps_to_tables(self, options: tuple[str, ...], tmp_path: Path) -> None:
+        tmp_path /= "a,b=1:2 [c] 'd'"
         result = self.run(tmp_path, *options)
         assert result.exit_code == 0, result.stderr
         for text in ("On the validation maps", "lrta depth=26", "oracle-lrta", "policy-lrta", "eaderboard"):

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import agents
-from rt_gym import InputError
+from rt_gym import AgentFailure, InputError
+from training.cli import app
 from training.runs import Allowance, Draw, Plan, Workers, enlist, enlist_all, find_courses, portfolio, run_plan
 
 GREEDY = """
@@ -38,6 +40,51 @@ class Jumper(Greedy):
     def act(self):
         self.view._inside.trip.state["at"] = self.view._inside.goal_cell
         return super().act()
+
+class Leaving(Greedy):
+    def act(self):
+        raise SystemExit(7)
+
+class Silent(Exception):
+    def __str__(self):
+        raise ValueError
+
+class Mute(Greedy):
+    def reset(self, view, seed=None):
+        raise Silent
+
+class Verbose(Greedy):
+    def act(self):
+        raise ValueError("a b" * 10_000)
+
+class Wrong(Greedy):
+    def act(self):
+        return "up"
+
+class Unmade(Greedy):
+    def __init__(self, patience):
+        raise KeyError("patience")
+
+def call(*_, **named):
+    open("called", "w").close()
+
+class Anything(type):
+    def __getattr__(cls, name):
+        return call
+
+class Posing(metaclass=Anything):
+    def __init__(self, patience):
+        call()
+
+class Valued:
+    reset, act = 1, 2
+
+    def __init__(self, patience):
+        call()
+
+def __getattr__(name):
+    call()
+    return Greedy
 
 thing = 3
 """
@@ -124,7 +171,7 @@ def test_a_class_of_ones_own_runs_beside_the_others() -> None:
 def test_a_class_of_ones_own_that_breaks_down_is_named_with_the_problem() -> None:
     contenders = enlist_all(["own_agents_for_tests.Broken:patience=1"], [Allowance.of(None)])
     plan = Plan(tuple(contenders), tuple(find_courses(["open-16"], Draw(1))))
-    with pytest.raises(InputError, match=r"Broken broke down on open-16 from .* \(ZeroDivisionError"):
+    with pytest.raises(AgentFailure, match=r"Broken broke down on open-16 from .* \(ZeroDivisionError"):
         run_plan(plan, workers=Workers(jobs=1))
 
 
@@ -141,7 +188,42 @@ def test_a_class_that_writes_to_the_map_changes_nothing_for_the_others() -> None
 
 
 def test_a_class_that_teleports_has_no_row() -> None:
-    with pytest.raises(
-        InputError, match=r"Jumper broke down on rooms-64 .* \(Fault: before move 1 the agent has changed"
-    ):
+    with pytest.raises(AgentFailure, match=r"Jumper broke down on rooms-64 .* \(Fault: before move 1 the agent has"):
         run_plan(course_of("Jumper"), workers=Workers(jobs=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Broken", "ZeroDivisionError: integer division or modulo by zero"),
+        ("Leaving", "SystemExit: 7"),
+        ("Mute", "Silent: unprintable"),
+        ("Verbose", "ValueError: " + "a b" * 100 + "..."),
+        ("Wrong", "InputError: an action must be a direction from 0 to 7 or STAY, not 'up'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["compare open-16 --problems 2 --jobs 2 --out out", "play open-16"])
+def test_whatever_it_raises_is_one_sentence_of_the_command(command: str, name: str, says: str) -> None:
+    result = CliRunner().invoke(app, [*command.split(), "--agent", f"own_agents_for_tests.{name}:patience=1"])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"rt-gym: agent own_agents_for_tests.{name} broke down on open-16 from (")
+    assert result.stderr.endswith(f" ({says})\n")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_class_that_cannot_be_made_is_refused_whatever_it_raises() -> None:
+    with pytest.raises(InputError, match=r"Unmade cannot be made \(KeyError: 'patience'\)"):
+        enlist_all(["own_agents_for_tests.Unmade:patience=1"], [Allowance.of(None)])
+
+
+@pytest.mark.parametrize("name", ["Posing", "Valued", "lazy"])
+def test_nothing_is_called_that_is_not_a_class_with_both_methods(name: str) -> None:
+    with pytest.raises(InputError, match=r"is not a class with the methods reset and act|the module has no lazy"):
+        enlist_all([f"own_agents_for_tests.{name}:patience=1"], [Allowance.of(None)])
+    assert not Path("called").exists()
+
+
+def test_a_command_is_not_run_as_an_agent() -> None:
+    with pytest.raises(InputError, match="is not a class with the methods reset and act"):
+        enlist_all(["subprocess.Popen:args=touch called:shell=true"], [Allowance.of(None)])
+    assert not Path("called").exists()

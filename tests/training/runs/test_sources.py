@@ -43,7 +43,16 @@ LOOKAHEAD, WORLD, TRIALS, ROWS = (
     "training/runs/rows.py",
 )
 LRTA, POLICY = "agents/lrta.py", "agents/policies/tree.json"
-EDITS = [NEW, TABLE, LOOKAHEAD, WORLD, TRIALS, ROWS, LRTA, POLICY]
+OWN = {
+    "own.py": "import json, numpy, helper, broken\nfrom agents.lrta import LRTA\nclass Mine(LRTA):\n    pass\n",
+    "helper.py": "def late():\n    from tools.deep import thing\n\n\nimport own\n",
+    "broken.py": "if 0:\n    from . import nothing\n    import no_such_module\n",
+    "tools/__init__.py": "raise RuntimeError('imported')\n",
+    "tools/deep.py": "from . import sibling\nfrom .sibling import value\n",
+    "tools/sibling.py": "value = 1\n",
+}
+STRAY = "stray.py"
+EDITS = [NEW, TABLE, LOOKAHEAD, WORLD, TRIALS, ROWS, LRTA, POLICY, *OWN, STRAY]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +61,9 @@ def stamps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]
     root = tmp_path_factory.mktemp("copy")
     for package in ("rt_gym", "agents", "training"):
         shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "own.py").write_text("from agents.lrta import LRTA\n\n\nclass Mine(LRTA):\n    pass\n")
+    for name, content in OWN.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(content)
     done = subprocess.run(
         [sys.executable, "-c", PROBE, *EDITS],
         cwd=root,
@@ -97,3 +108,14 @@ def test_so_does_an_edit_of_another_agent_that_it_builds_on(stamps: dict[str, di
 
 def test_ready_made_policies_are_in_the_stamps_of_those_who_read_them(stamps: dict[str, dict[str, str]]) -> None:
     assert changed(stamps, POLICY) == {"classifier-lrta", "policy-lrta", "general-lrta", "own.Mine"}
+
+
+@pytest.mark.parametrize("edit", OWN)
+def test_what_a_class_of_ones_own_imports_is_in_its_stamp_and_in_no_other(
+    stamps: dict[str, dict[str, str]], edit: str
+) -> None:
+    assert changed(stamps, edit) == {"own.Mine"}
+
+
+def test_a_module_beside_it_that_it_does_not_import_is_not(stamps: dict[str, dict[str, str]]) -> None:
+    assert changed(stamps, STRAY) == set()

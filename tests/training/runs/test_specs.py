@@ -18,6 +18,13 @@ from training.runs.contenders import parse_agent, parse_sweep
         ("weighted-astar:weight=1.5,2", [{"weight": 1.5}, {"weight": 2}]),
         ("policy-lrta:policy=../trees/best.json", [{"policy": "../trees/best.json"}]),
         ("tba:shortcut=true", [{"shortcut": True}]),
+        ("x:policy='a,b:1=[c] d/e.json'", [{"policy": "a,b:1=[c] d/e.json"}]),
+        (
+            """x:policy="it's, so.json",'b=1', c.json:depth=2""",
+            [{"policy": p, "depth": 2} for p in ("it's, so.json", "b=1", "c.json")],
+        ),
+        ("x:policy='1..3',tie='true',k='5'", [{"policy": "1..3", "tie": "true", "k": "5"}]),
+        ("x:policy=it's.json,k=1", [{"policy": "it's.json", "k": 1}]),
     ],
 )
 def test_a_sweep_is_every_combination_of_values(text: str, settings: list[dict[str, object]]) -> None:

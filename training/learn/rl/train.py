@@ -30,7 +30,7 @@ from training.learn.rl.model import (
     save_checkpoint,
     teacher_examples,
 )
-from training.runs import Allowance, Course, Workers, enlist_all
+from training.runs import Allowance, Course, Workers, enlist
 
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
 CHECKPOINTS = "checkpoints"
@@ -110,7 +110,8 @@ def _beside_depths(
     network: Network, file: Path, test: tuple[Course, ...], workers: Workers, reporting: Reporting
 ) -> _Comparison:
     """Return how fixed depths, rules, the ready-made tree, the oracle and the network do, and their leaderboard."""
-    own = enlist_all(["classifier-lrta", f"policy-lrta:policy={file}"], [Allowance.of(None)])
+    none = Allowance.of(None)
+    own = enlist("classifier-lrta", {}, none), enlist("policy-lrta", {"policy": str(file)}, none)
     contenders = (*fixed_depths(), *opponents(network.d_max), *own)
     findings = compare(contenders, test, file.parent / "test", workers, reporting)
     document, tables, remarks = findings.document(), findings.tables(), findings.remarks()
