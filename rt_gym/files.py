@@ -28,7 +28,7 @@ def shown(path: PathLike) -> str:
 
 def read_bytes(path: PathLike, limit: int = MAX_BYTES) -> bytes:
     """Return the content of a regular file of at most ``limit`` bytes."""
-    with open_regular(path, limit) as file:
+    with open_regular(path, limit) as raw, io.BufferedReader(raw) as file:
         # Not the limit: room for all that is asked for is made before anything is read.
         return file.read(os.fstat(file.fileno()).st_size)
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from agents.knowledge.pdb_entries import MODES, depth_within, fill_column, fill_hops, make_buffers, make_region_arrays
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
-from rt_gym.archive import load_archive, save_archive
+from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
@@ -231,32 +231,47 @@ def _seconds(task: Callable[[], None]) -> float:
     return thread_time() - began
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class StoredDatabase:
-    """A database as it was read from a file, not yet checked against a map."""
+    """A database in a file, of which only the header is read: how much the rest can be depends on the map."""
 
-    name: str
+    path: PathLike
     digest: str
     mode: str
     cap: int
     kind: str
     level: int
-    goals: NDArray[np.int32]
-    table: NDArray[np.uint8]
-    hops: NDArray[np.uint16]
+
+    @property
+    def name(self) -> str:
+        """The file, as messages show it."""
+        return shown(self.path)
 
     def for_map(self, grid: Grid) -> Database:
         """Return the database of this map, every entry of which has been checked."""
         if self.digest != grid.digest:
             raise InputError(f"{self.name}: is a pattern database of another map")
         abstraction = abstract(grid, self.kind, self.level)
-        kind, count = np.dtype(entry_type(abstraction, self.cap)), abstraction.regions
-        if self.table.shape != (self.goals.size, count * kind.itemsize):
-            raise InputError(f"{self.name}: does not have an entry for each of the {count} regions")
-        database = Database(self.digest, self.mode, self.cap, abstraction, self.goals, self.table.view(kind), self.hops)
+        arrays = self._read(abstraction)
+        arrays["table"] = arrays["table"].view(entry_type(abstraction, self.cap))
+        database = Database(self.digest, self.mode, self.cap, abstraction, **arrays)
         if not _sound(database):
             raise InputError(f"{self.name}: has an entry that is no depth and no neighbour of its region")
         return database
+
+    def _read(self, abstraction: Abstraction) -> dict[str, NDArray[Any]]:
+        """Return the arrays, unpacked only if they have the shapes that these regions demand."""
+        count = abstraction.regions
+        row = count * np.dtype(entry_type(abstraction, self.cap)).itemsize
+
+        def accept(head: dict[str, Any], shapes: Shapes) -> None:
+            (goals,) = shapes["goals"]
+            if _settings(self.path, head) != self:
+                raise InputError(f"{self.name}: is no longer the file that it was when the agent was made")
+            if goals > count or shapes["table"] != (goals, row) or shapes["hops"] > abstraction.near.shape:
+                raise InputError(f"{self.name}: does not have an entry for each of the {count} regions")
+
+        return load_archive(self.path, KIND, VERSION, LAYOUT, accept)[1]
 
 
 def _sound(database: Database) -> bool:
@@ -282,7 +297,11 @@ def open_database(source: PathLike | Database) -> StoredDatabase | Database:
         return source
     if not isinstance(source, (str, AnyPath)):
         raise InputError(f"database must be a file or a Database, not {quoted(source)}")
-    head, arrays = load_archive(source, KIND, VERSION, LAYOUT)
+    return _settings(source, load_archive(source, KIND, VERSION, {})[0])
+
+
+def _settings(source: PathLike, head: dict[str, Any]) -> StoredDatabase:
+    """Return what the header of a file says."""
     try:
         mode, cap = checked_mode(head.get("mode")), whole("cap", head.get("cap"), 1, MAX_CAP)
         level, kind, digest = whole("level", head.get("level"), 0, MAX_LEVEL), head.get("abstraction"), head.get("map")
@@ -290,7 +309,7 @@ def open_database(source: PathLike | Database) -> StoredDatabase | Database:
             raise InputError("does not say of which regions of which map it is")
     except InputError as error:
         raise InputError(f"{shown(source)}: {error}") from None
-    return StoredDatabase(shown(source), digest, mode, cap, kind, level, **arrays)
+    return StoredDatabase(source, digest, mode, cap, kind, level)
 
 
 def load_database(source: PathLike | Database, grid: Grid) -> Database:

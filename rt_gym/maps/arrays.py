@@ -28,9 +28,9 @@ def read_npy(path: PathLike, **grid_options: Any) -> Grid:
 def read_npz(path: PathLike, **grid_options: Any) -> Grid:
     """Return the grid of an ``.npz`` file: its array ``passable``, or else its only array."""
     file = shown(path)
-    with open_zip(path, ".npz file", MAX_BYTES) as archive:
-        with open_member(archive, _member(archive, file), file) as stream:
-            cells = _array(stream, file)
+    opened = open_zip(path, ".npz file", MAX_BYTES)
+    with opened as archive, open_member(archive, _member(archive, file), file) as stream:
+        cells = _array(stream, file)
     return Grid(cells, name=Path(path).stem, **grid_options)
 
 

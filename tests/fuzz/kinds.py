@@ -290,7 +290,7 @@ def _make_history(folder: Path) -> Path:
 
 
 def _read_history(path: Path) -> Any:
-    return evolve.History.of(path, _KEY)
+    return evolve.History.of(path, _KEY, _SHAPE)
 
 
 def _learner() -> Any:

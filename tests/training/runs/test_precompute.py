@@ -149,7 +149,7 @@ class TestCommand:
             (["pdb", "open-16", "--goals", "99,99"], r"goal \(99, 99\) is no free cell of the map"),
             (["subgoals", "open-16", "--first", "last"], 'first must be "nearest" or "sub"'),
             (["subgoals", "open-16", "--goals", "one"], "--goals"),
-            (["knn", "open-16", "--records", "99999999999"], "records must be a whole number from 0 to"),
+            (["knn", "open-16", "--records", "99999999999"], "records must be a whole number from 1 to"),
         ],
     )
     def test_bad_input_is_refused_in_one_sentence(self, arguments: list[str], message: str, tmp_path: Path) -> None:
