@@ -85,11 +85,15 @@ def load_archive(
 def open_zip(path: PathLike, kind: str, limit: int) -> Iterator[zipfile.ZipFile]:
     """Open a file of at most ``limit`` bytes as an archive of few members; whatever goes wrong is refused."""
     file = shown(path)
-    with open_regular(path, limit) as raw, refusing(file, kind), _Pieces(raw, file) as pieces:
-        with zipfile.ZipFile(pieces) as archive:
-            if len(archive.infolist()) > MOST_MEMBERS:
-                raise _too_many(file)
-            yield archive
+    with (
+        open_regular(path, limit) as raw,
+        refusing(file, kind),
+        _Pieces(raw, file) as pieces,
+        zipfile.ZipFile(pieces) as archive,
+    ):
+        if len(archive.infolist()) > MOST_MEMBERS:
+            raise _too_many(file)
+        yield archive
 
 
 class _Pieces(io.BufferedReader):

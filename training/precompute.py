@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.knowledge import knn, pdb, subgoals
+from agents.knowledge import knn, pdb, pdb_estimate, subgoals
 from rt_gym import Grid, InputError
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole
@@ -158,7 +158,7 @@ class Patterns(Order):
 
     def estimate(self) -> tuple[float, int]:
         """Time a few regions."""
-        return pdb.estimate(self.grid, self.regions, self.mode, self.cap, len(self.work()))
+        return pdb_estimate.estimate(self.grid, self.regions, self.mode, self.cap, len(self.work()))
 
     def work(self) -> Sequence[int]:
         """Return the goal regions."""

@@ -16,13 +16,12 @@ Readings and deviations:
 - Regions without a way between them: the cap and the global goal, for maps that change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike as AnyPath
 from os import cpu_count
-from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,6 @@ LAYOUT = {"goals": (np.int32, 1), "table": (np.uint8, 2), "hops": (np.uint16, 1)
 MAX_CAP = 1000
 
 _PIECES = 8  # of the work per thread, so that none waits long for the last
-_SAMPLE = 128  # regions that an estimate looks at
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,41 +192,6 @@ def build(
 def _pieces(goals: Sequence[int], threads: int) -> list[Sequence[int]]:
     size = max(1, -(-len(goals) // (threads * _PIECES)))
     return [goals[k : k + size] for k in range(0, len(goals), size)] or [goals]
-
-
-def estimate(grid: Grid, abstraction: Abstraction, mode: str, cap: int, goals: int | None = None) -> tuple[float, int]:
-    """Return how many seconds of one core a database takes, and how many bytes before it is packed.
-
-    The work is done for a few regions and timed; ``goals`` is the number of goal regions, by default all.
-    """
-    count, goals = abstraction.regions, abstraction.regions if goals is None else goals
-    size = goals * count * np.dtype(entry_type(abstraction, cap)).itemsize + 2 * abstraction.near.size
-    if count == 0:
-        return 0.0, size
-    regions, buffers = make_region_arrays(abstraction), make_buffers(grid.terrain.mask.size, cap)
-    column, hops = np.empty(count, np.int32), np.empty(abstraction.near.size, np.uint16)
-    some = np.unique(np.linspace(0, count - 1, _SAMPLE).astype(np.int32))
-    few = some[:: -(-some.size // 4)]
-
-    def fill(starts: NDArray[np.int32]) -> None:
-        for goal in few:
-            fill_column(grid.terrain, regions, buffers, int(goal), MODES.index(mode), cap, starts, column)
-
-    def hop() -> None:
-        for region in some:
-            fill_hops(grid.terrain, regions, buffers, int(region), cap, hops)
-
-    field, entries = (_seconds(partial(fill, starts)) / few.size for starts in (some[:0], some))
-    around = 0.0 if mode == "G" else _seconds(hop) * count / some.size
-    return around + goals * (field + max(0.0, entries - field) * count / some.size), size
-
-
-def _seconds(task: Callable[[], None]) -> float:
-    """Return the CPU seconds of a task that has been done before, so that nothing is compiled and no page is new."""
-    task()
-    began = thread_time()
-    task()
-    return thread_time() - began
 
 
 @dataclass(frozen=True)

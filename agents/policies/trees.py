@@ -252,15 +252,14 @@ def _list(data: dict[str, Any], name: str) -> list[Any]:
 
 def _column(data: dict[str, Any], name: str, kind: type[Any], dimensions: int = 1) -> NDArray[Any]:
     """Return a list of a tree's entries as an array, none of which may change by that."""
+    values = _list(data, name)
     try:
-        found = np.array(_list(data, name))
-        entries = found.astype(kind, casting="unsafe" if found.dtype.kind in "iuf" else "same_kind")
-        fits = (
-            found.dtype.kind in ("iuf" if kind is np.float64 else "iu") and (entries == found).all()
-        ) or not found.size
-    except (ValueError, TypeError, OverflowError):  # rows of different lengths, or nested deeper than arrays can be
-        fits = False
-    if not fits or found.ndim != dimensions:
+        found = np.array(values)
+        known = not found.size or found.dtype.kind in ("iuf" if kind is np.float64 else "iu")
+    except (ValueError, OverflowError):  # rows of different lengths, or nested deeper than arrays can be
+        known = False
+    entries = found.astype(kind) if known else np.empty(0)
+    if not known or found.ndim != dimensions or (kind is np.int32 and (entries != found).any()):
         raise InputError("has a tree with entries that are no numbers, or too large ones")
     return entries
 

@@ -83,3 +83,12 @@ def test_odd_paths_are_shown_on_one_line() -> None:
     assert shown("maps/ä b.map") == "maps/ä b.map"
     assert shown("a\nb") == "'a\\nb'"
     assert shown("") == "''"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_a_file_that_is_written_again_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "private"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    atomic_write(path, b"new")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)
