@@ -15,6 +15,7 @@ import numpy as np
 from measure import ROOT, Row, alternate, at_most, cpu_seconds, duration, heading, print_rows
 
 from agents.knowledge import pdb
+from agents.knowledge.pdb_estimate import estimate
 from rt_gym import Grid, load_map
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.search.distance import fill_distances
@@ -38,7 +39,7 @@ def databases(grid: Grid, folder: Path) -> Iterator[Row]:
     for mode, level, aim in DATABASES:
         regions = abstract(grid, "clique", level)
         pdb.build(grid, regions, mode, CAP, goals=[0])  # loads the kernels
-        expected, _ = pdb.estimate(grid, regions, mode, CAP)
+        expected, _ = estimate(grid, regions, mode, CAP)
         began, cpu = time.perf_counter(), time.process_time()
         database = pdb.build(grid, regions, mode, CAP)
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu

@@ -16,7 +16,10 @@ where one is gone kernels still run, only uncached (``tests/rt_gym/test_jit.py``
 
 import ast
 import hashlib
+import os
 import pickle
+import stat
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -122,6 +125,28 @@ class SealedFile(IndexDataCacheFile):
             return {}
 
 
+@cache
+def _is_ours(folder: Path) -> bool:
+    """Whether only those who could change our sources anyway can put code into a folder, or it in another's place.
+
+    What is cached is pickled, and runs code when it is read. Folders of Windows are private unless made otherwise, and
+    their modes say nothing.
+    """
+    if os.name == "nt":
+        return True
+    trusted = {0, os.geteuid(), _HOME.joinpath("rt_gym").stat().st_uid}
+    path = folder.resolve()
+    # In a folder that all may write to, such as /tmp, the sticky bit keeps others from moving what is ours.
+    sealed = [stat.S_IWOTH, *[stat.S_IWOTH | stat.S_ISVTX] * len(path.parents)]
+    for place, bits in zip((path, *path.parents), sealed, strict=True):
+        found = place.stat()
+        if found.st_uid not in trusted or found.st_mode & bits == stat.S_IWOTH:
+            says = f"others can write to {place}: kernels are compiled anew in each process"
+            warnings.warn(f"{says}; let NUMBA_CACHE_DIR be a folder of your own", RuntimeWarning, stacklevel=2)
+            return False
+    return True
+
+
 class KernelCache(FunctionCache):
     """Numba's cache of one function, in the folder Numba chooses, under our stamp; its failures are misses."""
 
@@ -129,6 +154,8 @@ class KernelCache(FunctionCache):
 
     def __init__(self, func: Callable[..., Any], stamp: str) -> None:
         super().__init__(func)
+        if not _is_ours(Path(self._cache_path)):
+            raise PermissionError(self._cache_path)
         # In the place of Numba's stamp, not in the keys of the index: stale entries are then replaced, not collected.
         both = (self._cache_file._source_stamp, stamp)
         self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, both)

@@ -4,7 +4,6 @@ The work is cut into jobs whose results are kept beside the file until all of th
 where it was. A file is written as a whole or not at all, and is the same however the work was cut.
 """
 
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -15,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.knowledge import knn, pdb, subgoals
+from agents.knowledge import knn, pdb, pdb_estimate, subgoals
 from rt_gym import Grid, InputError
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole
@@ -111,10 +110,11 @@ def precompute(
         advance: called with how many goals or records are ready.
     """
     folder = path.with_name(f"{path.name}.parts")
-    (parts,) = run_all([order.series()], Store(folder), workers, advance)
+    store = Store(folder)
+    (parts,) = run_all([order.series()], store, workers, advance)
     all_of_it = order.join([order.restore(part) for part in parts] or [order.build(())])
     all_of_it.save(path)
-    shutil.rmtree(folder, ignore_errors=True)
+    store.clear()
     return all_of_it
 
 
@@ -158,7 +158,7 @@ class Patterns(Order):
 
     def estimate(self) -> tuple[float, int]:
         """Time a few regions."""
-        return pdb.estimate(self.grid, self.regions, self.mode, self.cap, len(self.work()))
+        return pdb_estimate.estimate(self.grid, self.regions, self.mode, self.cap, len(self.work()))
 
     def work(self) -> Sequence[int]:
         """Return the goal regions."""
@@ -234,7 +234,7 @@ class Neighbours(Order):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole("records", self.records, 0, knn.MAX_RECORDS)
+        whole("records", self.records, 1, knn.MAX_RECORDS)
 
     def estimate(self) -> tuple[float, int]:
         """Go by the size of the map."""

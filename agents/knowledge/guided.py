@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from agents.base import largest_depth
 from agents.knowledge.goal_seeker import GoalSeeker
-from agents.knowledge.pdb import MAX_CAP, Database, build_columns, estimate, join, open_database
+from agents.knowledge.pdb import MAX_CAP, Database, build_columns, join, open_database
+from agents.knowledge.pdb_estimate import estimate
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.knowledge.climb import climb
-from rt_gym.archive import load_archive, save_archive
+from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
@@ -37,6 +37,7 @@ from rt_gym.search.astar import begin_astar, make_buckets, resume_astar
 from rt_gym.search.space import NONE
 from rt_gym.trip import make_trip
 
+_OTHER_CELLS = "holds cells or records that its map does not have"
 CUTOFF = 250
 MAX_RECORDS = 1_000_000
 MAX_CUTOFF = 1_000_000
@@ -189,13 +190,28 @@ def load_records(source: Any, grid: Grid) -> Records:
     elif not isinstance(source, (str, os.PathLike)):
         raise InputError(f"a kNN database is a file or the records of one, not {quoted(source)}")
     else:
-        head, arrays = load_archive(source, _KIND, _VERSION, _LAYOUT)
-        found, name = Records(str(head.get("map")), arrays["begin"], arrays["cells"]), shown(source)
-    if found.digest != grid.digest:
-        raise InputError(f"{name}: belongs to another map than {quoted(grid.name) if grid.name else 'this one'}")
+        found, name = _read(source, grid), shown(source)
+    _check_map(found.digest, grid, name)
     if not _is_sound(found, grid):
-        raise InputError(f"{name}: holds cells or records that its map does not have")
+        raise InputError(f"{name}: {_OTHER_CELLS}")
     return found
+
+
+def _read(path: PathLike, grid: Grid) -> Records:
+    def accept(head: dict[str, Any], shapes: Shapes) -> None:
+        """Refuse more records than are ever built, and more cells than those of this map can have."""
+        (begin,), (cells,) = shapes["begin"], shapes["cells"]
+        _check_map(head.get("map"), grid, shown(path))
+        if begin > MAX_RECORDS + 1 or cells > max(0, begin - 1) * grid.free_cells:
+            raise InputError(f"{shown(path)}: {_OTHER_CELLS}")
+
+    head, arrays = load_archive(path, _KIND, _VERSION, _LAYOUT, accept)
+    return Records(str(head.get("map")), arrays["begin"], arrays["cells"])
+
+
+def _check_map(digest: Any, grid: Grid, name: str) -> None:
+    if digest != grid.digest:
+        raise InputError(f"{name}: belongs to another map than {quoted(grid.name) if grid.name else 'this one'}")
 
 
 def _is_sound(records: Records, grid: Grid) -> bool:

@@ -16,13 +16,12 @@ Readings and deviations:
 - Regions without a way between them: the cap and the global goal, for maps that change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike as AnyPath
 from os import cpu_count
-from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from numpy.typing import NDArray
 
 from agents.knowledge.pdb_entries import MODES, depth_within, fill_column, fill_hops, make_buffers, make_region_arrays
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
-from rt_gym.archive import load_archive, save_archive
+from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
@@ -40,7 +39,6 @@ LAYOUT = {"goals": (np.int32, 1), "table": (np.uint8, 2), "hops": (np.uint16, 1)
 MAX_CAP = 1000
 
 _PIECES = 8  # of the work per thread, so that none waits long for the last
-_SAMPLE = 128  # regions that an estimate looks at
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,67 +194,47 @@ def _pieces(goals: Sequence[int], threads: int) -> list[Sequence[int]]:
     return [goals[k : k + size] for k in range(0, len(goals), size)] or [goals]
 
 
-def estimate(grid: Grid, abstraction: Abstraction, mode: str, cap: int, goals: int | None = None) -> tuple[float, int]:
-    """Return how many seconds of one core a database takes, and how many bytes before it is packed.
-
-    The work is done for a few regions and timed; ``goals`` is the number of goal regions, by default all.
-    """
-    count, goals = abstraction.regions, abstraction.regions if goals is None else goals
-    size = goals * count * np.dtype(entry_type(abstraction, cap)).itemsize + 2 * abstraction.near.size
-    if count == 0:
-        return 0.0, size
-    regions, buffers = make_region_arrays(abstraction), make_buffers(grid.terrain.mask.size, cap)
-    column, hops = np.empty(count, np.int32), np.empty(abstraction.near.size, np.uint16)
-    some = np.unique(np.linspace(0, count - 1, _SAMPLE).astype(np.int32))
-    few = some[:: -(-some.size // 4)]
-
-    def fill(starts: NDArray[np.int32]) -> None:
-        for goal in few:
-            fill_column(grid.terrain, regions, buffers, int(goal), MODES.index(mode), cap, starts, column)
-
-    def hop() -> None:
-        for region in some:
-            fill_hops(grid.terrain, regions, buffers, int(region), cap, hops)
-
-    field, entries = (_seconds(partial(fill, starts)) / few.size for starts in (some[:0], some))
-    around = 0.0 if mode == "G" else _seconds(hop) * count / some.size
-    return around + goals * (field + max(0.0, entries - field) * count / some.size), size
-
-
-def _seconds(task: Callable[[], None]) -> float:
-    """Return the CPU seconds of a task that has been done before, so that nothing is compiled and no page is new."""
-    task()
-    began = thread_time()
-    task()
-    return thread_time() - began
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class StoredDatabase:
-    """A database as it was read from a file, not yet checked against a map."""
+    """A database in a file, of which only the header is read: how much the rest can be depends on the map."""
 
-    name: str
+    path: PathLike
     digest: str
     mode: str
     cap: int
     kind: str
     level: int
-    goals: NDArray[np.int32]
-    table: NDArray[np.uint8]
-    hops: NDArray[np.uint16]
+
+    @property
+    def name(self) -> str:
+        """The file, as messages show it."""
+        return shown(self.path)
 
     def for_map(self, grid: Grid) -> Database:
         """Return the database of this map, every entry of which has been checked."""
         if self.digest != grid.digest:
             raise InputError(f"{self.name}: is a pattern database of another map")
         abstraction = abstract(grid, self.kind, self.level)
-        kind, count = np.dtype(entry_type(abstraction, self.cap)), abstraction.regions
-        if self.table.shape != (self.goals.size, count * kind.itemsize):
-            raise InputError(f"{self.name}: does not have an entry for each of the {count} regions")
-        database = Database(self.digest, self.mode, self.cap, abstraction, self.goals, self.table.view(kind), self.hops)
+        arrays = self._read(abstraction)
+        arrays["table"] = arrays["table"].view(entry_type(abstraction, self.cap))
+        database = Database(self.digest, self.mode, self.cap, abstraction, **arrays)
         if not _sound(database):
             raise InputError(f"{self.name}: has an entry that is no depth and no neighbour of its region")
         return database
+
+    def _read(self, abstraction: Abstraction) -> dict[str, NDArray[Any]]:
+        """Return the arrays, unpacked only if they have the shapes that these regions demand."""
+        count = abstraction.regions
+        row = count * np.dtype(entry_type(abstraction, self.cap)).itemsize
+
+        def accept(head: dict[str, Any], shapes: Shapes) -> None:
+            (goals,) = shapes["goals"]
+            if _settings(self.path, head) != self:
+                raise InputError(f"{self.name}: is no longer the file that it was when the agent was made")
+            if goals > count or shapes["table"] != (goals, row) or shapes["hops"] > abstraction.near.shape:
+                raise InputError(f"{self.name}: does not have an entry for each of the {count} regions")
+
+        return load_archive(self.path, KIND, VERSION, LAYOUT, accept)[1]
 
 
 def _sound(database: Database) -> bool:
@@ -282,7 +260,11 @@ def open_database(source: PathLike | Database) -> StoredDatabase | Database:
         return source
     if not isinstance(source, (str, AnyPath)):
         raise InputError(f"database must be a file or a Database, not {quoted(source)}")
-    head, arrays = load_archive(source, KIND, VERSION, LAYOUT)
+    return _settings(source, load_archive(source, KIND, VERSION, {})[0])
+
+
+def _settings(source: PathLike, head: dict[str, Any]) -> StoredDatabase:
+    """Return what the header of a file says."""
     try:
         mode, cap = checked_mode(head.get("mode")), whole("cap", head.get("cap"), 1, MAX_CAP)
         level, kind, digest = whole("level", head.get("level"), 0, MAX_LEVEL), head.get("abstraction"), head.get("map")
@@ -290,7 +272,7 @@ def open_database(source: PathLike | Database) -> StoredDatabase | Database:
             raise InputError("does not say of which regions of which map it is")
     except InputError as error:
         raise InputError(f"{shown(source)}: {error}") from None
-    return StoredDatabase(shown(source), digest, mode, cap, kind, level, **arrays)
+    return StoredDatabase(source, digest, mode, cap, kind, level)
 
 
 def load_database(source: PathLike | Database, grid: Grid) -> Database:

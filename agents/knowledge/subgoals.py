@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.knowledge.subgoal_tree import ROOT, TreeBuffers, grow_tree, make_tree_buffers
-from rt_gym.archive import load_archive, save_archive
+from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
@@ -161,21 +161,39 @@ def load_trees(source: Trees | PathLike, grid: Grid) -> Trees:
     if isinstance(source, Trees):
         trees, name = source, "the trees"
     else:
-        trees, name = _read(source), shown(source)
+        trees, name = _read(source, grid), shown(source)
     if trees.digest != grid.digest:
         raise InputError(f"{name}: belong to another map, or to the same one with other rules of movement")
     if not isinstance(source, Trees) and (fault := _fault(trees, grid)):
-        raise InputError(f"{name}: is no {_KIND}: {fault}")
+        raise _nonsense(source, fault)
     return trees
 
 
-def _read(path: PathLike) -> Trees:
-    head, arrays = load_archive(path, _KIND, _VERSION, _LAYOUT)
+def _read(path: PathLike, grid: Grid) -> Trees:
+    def accept(head: dict[str, Any], shapes: Shapes) -> None:
+        """Refuse more than the trees of this map can be; what is of another map is refused for that."""
+        (goals,), (nodes,) = shapes["goals"], shapes["nodes"]
+        if head.get("map") != grid.digest:
+            raise InputError(f"{shown(path)}: belong to another map, or to the same one with other rules of movement")
+        if shapes["ends"] != (goals,) or not 1 <= goals <= grid.free_cells:
+            raise _nonsense(path, "it does not have one tree for every goal")
+        if shapes["parents"] != (nodes,) or nodes > goals * grid.free_cells:
+            raise _nonsense(path, "a parent is no earlier node of the same tree")
+
+    def accept_subs(head: dict[str, Any], shapes: Shapes) -> None:
+        if shapes["subs"] != (arrays["goals"].size, grid.free_cells):
+            raise _nonsense(path, "it does not keep Sub of every state")
+
+    head, arrays = load_archive(path, _KIND, _VERSION, _LAYOUT, accept)
     if (sub := head.get("sub")) is not None:
         if not isinstance(sub, str) or sub not in _SUB_TYPES:
             raise InputError(f"{shown(path)}: keeps Sub as {quoted(sub)}, which is no type for it")
-        arrays |= load_archive(path, _KIND, _VERSION, {"subs": (_SUB_TYPES[sub], 2)})[1]
+        arrays |= load_archive(path, _KIND, _VERSION, {"subs": (_SUB_TYPES[sub], 2)}, accept_subs)[1]
     return Trees(str(head.get("map")), **arrays)
+
+
+def _nonsense(path: PathLike, fault: str) -> InputError:
+    return InputError(f"{shown(path)}: is no {_KIND}: {fault}")
 
 
 def _fault(trees: Trees, grid: Grid) -> str | None:

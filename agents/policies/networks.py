@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agents.policies.forward import ACTIVATIONS, Net, forward_all
-from rt_gym.archive import load_archive, save_archive
+from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.thinking import THOUGHTS
@@ -26,7 +26,7 @@ LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | 
 DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # of a lookahead, with the features each can know
 KNOWN = DECISIONS | {"think": THOUGHTS}  # and those of RTThink-v0, which no agent uses
 ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
-MAX_WIDTH, MAX_LAYERS = 4096, 16
+MAX_WIDTH, MAX_LAYERS, MAX_WEIGHTS = 4096, 16, 1 << 25
 READY_MADE = files("agents").joinpath("policies")
 
 Floats = NDArray[np.float32]
@@ -163,7 +163,7 @@ def _numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> Floats:
         wanted = " x ".join("any" if want is None else str(want) for want in shape)
         raise InputError(f"must have {wanted} numbers as {name}")
     with np.errstate(over="ignore"):
-        narrow = array.astype(np.float32)
+        narrow = array.astype(np.float32, copy=False)
     if not np.isfinite(narrow).all():
         raise InputError(f"has a number in {name} that is not finite")
     return narrow
@@ -180,6 +180,8 @@ def _checked_layers(layers: Any, inputs: int, outputs: int) -> list[tuple[Floats
         checked.append((matrix, _numbers(f"bias {number}", bias, (width,))))
     if width != outputs:
         raise InputError(f"must have {outputs} outputs, one for each action, not {width}")
+    if sum(matrix.size for matrix, _ in checked) > MAX_WEIGHTS:
+        raise InputError(f"must have at most {MAX_WEIGHTS} weights")
     return checked
 
 
@@ -207,7 +209,13 @@ def ready_made() -> list[str]:
 
 
 def _read(path: PathLike, name: str) -> Network:
-    head, arrays = load_archive(path, KIND, VERSION, LAYOUT)
+    def accept(head: dict[str, Any], shapes: Shapes) -> None:
+        units, most = (MAX_LAYERS + 1) * MAX_WIDTH, {"width": MAX_LAYERS + 1, "weights": MAX_WEIGHTS}
+        for part, (length,) in shapes.items():
+            if length > most.get(part, units):
+                raise InputError(f"{name}: has {length} numbers as {part}, more than any network")
+
+    head, arrays = load_archive(path, KIND, VERSION, LAYOUT, accept)
     try:
         return _assembled(head, arrays)
     except InputError as error:

@@ -5,7 +5,7 @@ largest sum; one that decides layer by layer to *deepen* or to act acts when the
 """
 
 import json
-import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.decision import LAYERS, SITUATION
-from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from rt_gym.files import PathLike, atomic_write, read_json, shown
 from rt_gym.jit import kernel
 
 KIND, VERSION = "rt_gym.depth-policy", 1
+_LARGEST = 1e300  # a threshold; whole numbers of more digits are no floats
 LEAF = -1
 DECISIONS = ("depth", "deepen")
 READY_MADE = files("agents").joinpath("policies")
@@ -180,24 +181,22 @@ def read_policy(parameter: str, source: PathLike, kind: str, check: Callable[[An
     """Return what a file describes, or one that comes with the package; refusals name the parameter or the file."""
     if not isinstance(source, (str, Path)):
         raise InputError(f"{parameter} must be a file or a name, not {quoted(source)}")
-    path = READY_MADE.joinpath(f"{source}.json")
-    if path.is_file():
-        return _parse(json.loads(path.read_text()), str(source), check)
-    if not Path(source).exists():
+    for path in _bundled():
+        if path.name == f"{source}.json":
+            return _parse(json.loads(path.read_text()), str(source), check)
+    if not os.path.lexists(source):
         raise InputError(f"there is no policy {shown(source)}; ready-made ones are {', '.join(ready_made(kind))}")
-    try:
-        data = json.loads(read_bytes(source))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{shown(source)}: is not a policy, nor any JSON file") from None
-    return _parse(data, shown(source), check)
+    return _parse(read_json(source, "a policy"), shown(source), check)
 
 
 def ready_made(kind: str = KIND) -> list[str]:
     """Return the names of the policies of a kind that come with the package."""
-    found = (path for path in READY_MADE.iterdir() if path.name.endswith(".json"))
-    return sorted(path.name.removesuffix(".json") for path in found if json.loads(path.read_text())["kind"] == kind)
+    own = (path for path in _bundled() if json.loads(path.read_text())["kind"] == kind)
+    return sorted(path.name.removesuffix(".json") for path in own)
+
+
+def _bundled() -> list[Any]:
+    return [path for path in READY_MADE.iterdir() if path.name.endswith(".json")]
 
 
 def _parse(data: Any, name: str, check: Callable[[Any], Made]) -> Made:
@@ -219,7 +218,7 @@ def _checked(data: Any) -> Policy:
     if (decide == "depth") != bool(depths):
         raise InputError("must list depths if and only if it decides the depth")
     threshold = data.get("threshold")
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not abs(threshold) <= _LARGEST:
         raise InputError(f"must have a finite threshold, not {quoted(threshold)}")
     history = whole("history", data.get("history"), 1, 10_000)
     forest = check_forest(data.get("forest"), len(features), max(1, len(depths)))
@@ -251,18 +250,26 @@ def _list(data: dict[str, Any], name: str) -> list[Any]:
     return data[name]
 
 
+def _column(data: dict[str, Any], name: str, kind: type[Any], dimensions: int = 1) -> NDArray[Any]:
+    """Return a list of a tree's entries as an array, none of which may change by that."""
+    values = _list(data, name)
+    try:
+        found = np.array(values)
+        known = not found.size or found.dtype.kind in ("iuf" if kind is np.float64 else "iu")
+    except (ValueError, OverflowError):  # rows of different lengths, or nested deeper than arrays can be
+        known = False
+    entries = found.astype(kind) if known else np.empty(0)
+    if not known or found.ndim != dimensions or (kind is np.int32 and (entries != found).any()):
+        raise InputError("has a tree with entries that are no numbers, or too large ones")
+    return entries
+
+
 def check_forest(data: Any, features: int, outputs: int) -> Forest:
     """Return the trees; every child must stand after its parent, which rules out cycles."""
     if not isinstance(data, dict):
         raise InputError("has no trees")
-    try:
-        places = (np.array(_list(data, name), np.int32) for name in ("root", "feature", "left", "right"))
-        root, feature, left, right = places
-        threshold, scores = (np.array(_list(data, name), np.float64) for name in ("threshold", "scores"))
-    except (ValueError, TypeError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("has a tree with entries that are no numbers") from None
+    root, feature, left, right = (_column(data, name, np.int32) for name in ("root", "feature", "left", "right"))
+    threshold, scores = _column(data, "threshold", np.float64), _column(data, "scores", np.float64, 2)
     forest = Forest(root, feature, threshold, left, right, scores)
     nodes = forest.feature.size
     if not nodes or any(column.shape[0] != nodes for column in forest[1:]) or forest.scores.shape != (nodes, outputs):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import agents
 from agents.knowledge import pdb
+from agents.knowledge.pdb_estimate import estimate
 from profiles import examples
 from reference import plain_pdb_lrta
 from reference.plain_grid import Map
@@ -122,10 +123,10 @@ class TestEntries:
     @pytest.mark.parametrize("mode", ["G", "GI", "I"])
     def test_an_estimate_knows_the_size(self, mode: str) -> None:
         database = built(ROOMS, mode)
-        seconds, size = pdb.estimate(ROOMS, database.abstraction, mode, 4)
+        seconds, size = estimate(ROOMS, database.abstraction, mode, 4)
         assert seconds >= 0
         assert size >= database.table.nbytes + database.hops.nbytes
-        assert pdb.estimate(Grid([[0]]), abstract(Grid([[0]])), mode, 4) == (0.0, 0)
+        assert estimate(Grid([[0]]), abstract(Grid([[0]])), mode, 4) == (0.0, 0)
 
 
 class TestFiles:

@@ -360,3 +360,18 @@ def test_division_by_zero_gives_infinity_as_in_numpy() -> None:
         return a / b
 
     assert divide(1.0, 0.0) == np.inf
+
+
+@jit_is_on
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize(("mode", "cached"), [(0o755, True), (0o1777, True), (0o777, False)])
+def test_a_cache_that_others_can_write_to_is_not_used(mode: int, cached: bool, tmp_path: Path) -> None:
+    (folder := tmp_path / "cache").mkdir()
+    folder.chmod(mode)
+    script = "from rt_gym.clock import start_clock; print(type(start_clock._cache).__name__)"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=300
+    )
+    assert (done.stdout == "KernelCache\n") == cached
+    assert (f"others can write to {folder}" in done.stderr) != cached

@@ -146,3 +146,12 @@ class TestRemnants:
     def test_a_folder_that_is_not_there_has_none(self, tmp_path: Path) -> None:
         remove_stale(tmp_path / "none")
         assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_a_file_that_is_written_again_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "private"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    atomic_write(path, b"new")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)

@@ -30,7 +30,7 @@ Cap = Annotated[int, _KNOWLEDGE.option("N", "The largest depth.", min=1)]
 Mode = Annotated[str, _KNOWLEDGE.option("NAME", "G, GI or I.")]
 Kind = Annotated[str, _KNOWLEDGE.option("NAME", "clique or tiles.")]
 First = Annotated[str, _KNOWLEDGE.option("NAME", "nearest, or sub: every cell then knows its subgoal.")]
-Count = Annotated[int, _KNOWLEDGE.option("N", "How many solved problems.", min=0)]
+Count = Annotated[int, _KNOWLEDGE.option("N", "How many solved problems.", min=1)]
 Cutoff = Annotated[int, _KNOWLEDGE.option("N", "The most steps between two subgoals.", min=1)]
 Out = Annotated[
     Path | None, RUNNING.option("FILE", "Where it is written; MAP-KIND.npz here if nothing is said.", parser=named)

@@ -19,13 +19,14 @@ import agents
 from agents import Run
 from rt_gym import Budget, Grid, InputError, Problem, load_map, load_scenarios
 from rt_gym.errors import whole
-from rt_gym.files import atomic_write, read_bytes, shown
+from rt_gym.files import atomic_write, read_json, shown
 from rt_gym.maps import Scenario
 from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
 from training.runs.courses import Course, tolerance
 from training.runs.execution import run_all
 from training.runs.jobs import Series, Work, source_stamp
 from training.runs.rows import Entry, Runs
+from training.runs.work_files import say_damaged
 from training.runs.workers import Workers
 
 _SCEN = ".map.scen"
@@ -157,7 +158,7 @@ class Calibration:
         key = f"{agent_id} {milliseconds!r} {source_stamp(agent_id)} {self._maps}"
         if key not in self._known:
             self._known[key] = _measure(agent_id, _problems(self._courses), milliseconds)
-        return whole("a limit in calibration.json", self._known[key], 1)
+        return self._known[key]
 
     def keep(self) -> None:
         """Write down what was measured, if anything was."""
@@ -223,14 +224,15 @@ def _problems(courses: Sequence[Course]) -> list[Problem]:
     return [courses[n].problem(courses[n].tasks[k]) for k, n in ranked[:_PROBLEMS]]
 
 
-def _remembered(path: Path) -> dict[str, Any]:
+def _remembered(path: Path) -> dict[str, int]:
     if not path.exists():
         return {}
     try:
-        known = json.loads(read_bytes(path))
-    except ValueError:  # damaged: it is measured again
+        known = read_json(path, "a calibration")
+        return {key: whole("a limit", value, 1) for key, value in known.items()}
+    except (InputError, AttributeError):  # no JSON, no object, or a limit that is none
+        say_damaged(path, "everything is measured")
         return {}
-    return known if isinstance(known, dict) else {}
 
 
 def late_ticks(runs: Runs, units: int, tick_ms: float, seed: int) -> dict[Entry, float]:

@@ -26,13 +26,14 @@ import numpy as np
 from agents.policies.networks import DECISIONS, Network
 from agents.policy_lrta import PolicyLRTA
 from rt_gym import InputError, World
-from rt_gym.archive import load_archive, save_archive
+from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import quoted, whole
 from training.judge.stats import Floats
 from training.learn import OnProgress, TrainingSetup, hardest, problems_of, split_problems
 from training.learn.merit import DepthCurve, LogRatios, measure_curve, merit, rate_networks
 from training.runs import Course, Workers
 from training.runs.jobs import source_stamp
+from training.runs.work_files import say_damaged
 
 _EVERY, _STATES = 4, 100  # of which problems, and how many states of each, inputs are standardised by
 
@@ -125,6 +126,7 @@ LAYOUT = {
     "merits": (np.float64, 2),
 }
 VOID = 1e3  # the loss of a candidate with a cut run
+_MOST = 10_000  # generations, and anything else that is counted
 _LEAST = {"hidden": 2, "generations": 1, "population": 4, "check": 1, "patience": 1, "problems": 1, "shares": 1}
 
 
@@ -165,7 +167,7 @@ class EvolutionConfig:
         if self.decide not in DECISIONS:
             raise InputError(f"decide must be {' or '.join(DECISIONS)}, not {quoted(self.decide)}")
         for name, low in _LEAST.items():
-            whole(name, getattr(self, name), low, 10_000)
+            whole(name, getattr(self, name), low, _MOST)
         whole("seed", self.seed, 0)
         if not (0 < self.sigma < inf and 0 <= self.pooled <= 1):
             raise InputError(f"sigma must be above 0 and pooled from 0 to 1, not {self.sigma} and {self.pooled}")
@@ -194,13 +196,24 @@ class History:
     merits: list[LogRatios] = field(default_factory=list)
 
     @classmethod
-    def of(cls, path: Path, key: str) -> "History":
-        """Return what is on disk, or an empty history."""
-        try:
-            head, arrays = load_archive(path, KIND, VERSION, LAYOUT)
-        except InputError:  # there is none yet, or it was damaged
+    def of(cls, path: Path, key: str, shape: tuple[int, int]) -> "History":
+        """Return what is on disk, or an empty history.
+
+        Args:
+            path: the file.
+            key: that of this evolution; a file with another one counts for nothing.
+            shape: how many candidates a generation has, and how many numbers each of them.
+        """
+        if not path.exists():
             return cls(path, key)
-        if head.get("key") != key:
+        try:
+            if load_archive(path, KIND, VERSION, {})[0].get("key") != key:
+                return cls(path, key)
+            _, arrays = load_archive(path, KIND, VERSION, LAYOUT, lambda head, found: _check_shapes(found, shape))
+            if not all(np.isfinite(arrays[name]).all() for name in ("candidates", "losses", "centres")):
+                raise InputError("has a number that is not finite")
+        except InputError:
+            say_damaged(path, "the evolution is begun")
             return cls(path, key)
         merits = [(mean, pooled) for mean, pooled in arrays["merits"].tolist()]
         return cls(path, key, list(arrays["candidates"]), list(arrays["losses"]), list(arrays["centres"]), merits)
@@ -214,6 +227,15 @@ class History:
             "merits": np.array(self.merits).reshape(-1, 2),
         }
         save_archive(self.path, KIND, VERSION, {"key": self.key}, arrays)
+
+
+def _check_shapes(found: Shapes, shape: tuple[int, int]) -> None:
+    """Refuse arrays of other generations than this evolution has."""
+    population, numbers = shape
+    generations, checks = found["losses"][0], found["merits"][0]
+    wanted = (generations, population, numbers), (generations, population), (checks, numbers), (checks, 2)
+    if tuple(found[name] for name in LAYOUT) != wanted or not checks <= generations <= _MOST:
+        raise InputError("has arrays of other sizes than its generations")
 
 
 def evolve(setup: TrainingSetup, config: EvolutionConfig, d_max: int, history: int, on_progress: OnProgress) -> Network:
@@ -236,7 +258,8 @@ def evolve(setup: TrainingSetup, config: EvolutionConfig, d_max: int, history: i
     curves = [measure_curve(share, setup.workers, setup.folder) for share in split_problems(train, config.shares)]
     validation = measure_curve(chosen_on, setup.workers, setup.folder)
     encoding = Encoding(config.decide, config.hidden, d_max, history).standardised(curves[0].courses)
-    tried = History.of(history_file(setup.folder, config), _key(setup, config, d_max, history))
+    shape = config.population, encoding.start().size
+    tried = History.of(history_file(setup.folder, config), _key(setup, config, d_max, history), shape)
     for number, centre in enumerate(_centres(encoding, config, curves, setup.workers, tried), start=1):
         checks = number // config.check
         if checks > len(tried.merits):

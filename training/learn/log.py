@@ -7,7 +7,6 @@ Prediction to No-Regret Online Learning", AISTATS 2011, known as DAgger).
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,9 +22,10 @@ from agents.policies.depth_control import HISTORY, DepthControl
 from agents.policies.record_depths import make_record
 from agents.policies.trees import Policy
 from rt_gym import Grid, InputError
+from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import whole
 from rt_gym.features.decision import SITUATION
-from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from rt_gym.files import PathLike, atomic_write, shown
 from rt_gym.search.distance import exact_distances
 from training.runs import Course, Task, Workers
 from training.runs.courses import make_problem
@@ -33,9 +33,19 @@ from training.runs.execution import Store, run_all
 from training.runs.jobs import Series, Work
 from training.runs.rows import Arrays
 
-KIND, VERSION = "rt_gym.samples", 3
+KIND, VERSION = "file of samples", 4
 _LOGGED = ("situation", "label", "action", "rise", "work", "regret", "ties")
 _COLUMNS = (*_LOGGED, "problem")
+_LAYOUT = {
+    "situation": (np.float32, 2),
+    "label": (np.int64, 1),
+    "action": (np.uint8, 2),
+    "rise": (np.float32, 2),
+    "work": (np.int32, 2),
+    "regret": (np.float32, 2),
+    "ties": (np.uint8, 2),
+    "problem": (np.int32, 1),
+}
 _COUNTS = "counts"  # how many rows each problem has
 
 
@@ -95,13 +105,11 @@ class Samples:
 
     def save(self, path: PathLike) -> None:
         """Write the samples as ``.npz``, or as a table if the name ends in ``.csv``."""
-        atomic_write(path, self._table() if str(path).endswith(".csv") else self._archive())
-
-    def _archive(self) -> bytes:
-        buffer = io.BytesIO()
-        head = {"kind": KIND, "version": VERSION, "features": list(SITUATION), "about": self.about}
-        np.savez_compressed(buffer, head=np.array(json.dumps(head)), **{name: getattr(self, name) for name in _COLUMNS})
-        return buffer.getvalue()
+        if str(path).endswith(".csv"):
+            atomic_write(path, self._table())
+            return
+        columns = {name: np.ascontiguousarray(getattr(self, name), kind) for name, (kind, _) in _LAYOUT.items()}
+        save_archive(path, KIND, VERSION, {"features": list(SITUATION), "about": self.about}, columns)
 
     def _table(self) -> bytes:
         text = io.StringIO()
@@ -125,21 +133,22 @@ def load_samples(path: PathLike) -> Samples:
     Raises:
         InputError: if the file is not one of ours, of another version, or damaged.
     """
-    try:
-        with np.load(io.BytesIO(read_bytes(path, 1 << 32)), allow_pickle=False) as archive:
-            head = json.loads(str(archive["head"]))
-            columns = {name: archive[name] for name in _COLUMNS}
-    except InputError:
-        raise
-    except Exception:  # a damaged archive fails in any way
-        raise InputError(f"{shown(path)}: is not a file of samples, or not a whole one") from None
-    if not isinstance(head, dict) or head.get("kind") != KIND or head.get("version") != VERSION:
-        raise InputError(f"{shown(path)}: is not a file of samples of version {VERSION}")
-    if head.get("features") != list(SITUATION):
-        raise InputError(f"{shown(path)}: has other features than this version of rt_gym")
+    file = shown(path)
+
+    def accept(head: dict[str, Any], shapes: Shapes) -> None:
+        """Refuse other features, and columns that do not fit together, before they are unpacked."""
+        if head.get("features") != list(SITUATION):
+            raise InputError(f"{file}: has other features than this version of rt_gym")
+        if not isinstance(head.get("about"), dict) or "history" not in head["about"]:
+            raise InputError(f"{file}: does not say how it was logged")
+        (rows, depths), wide = shapes["action"], {"situation": (len(SITUATION),), "label": (), "problem": ()}
+        if any(shape != (rows, *wide.get(name, (depths,))) for name, shape in shapes.items()) or not depths:
+            raise InputError(f"{file}: has columns of different lengths")
+
+    head, columns = load_archive(path, KIND, VERSION, _LAYOUT, accept)
     samples = Samples(**columns, about=head["about"])
-    if any(len(getattr(samples, name)) != len(samples) for name in _COLUMNS):
-        raise InputError(f"{shown(path)}: has columns of different lengths")
+    if len(samples) and not (samples.label.min() >= 1 and samples.label.max() <= samples.d_max):
+        raise InputError(f"{file}: has a label that is none of the depths 1 to {samples.d_max}")
     return samples
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rt_gym.files import atomic_write
+from rt_gym import InputError
+from rt_gym.files import atomic_write, read_bytes, shown
 from training.experiments.evidence import with_interval
 from training.judge import Score, score_all
 from training.judge.tables import Table, digits
@@ -72,7 +73,11 @@ def kept_rows(page: Path) -> dict[str, str]:
     """Return the measured rows that a page has, none if there is no such page."""
     if not page.is_file():
         return {}
-    return rows_by_id(page.read_text(encoding="utf-8").partition(f"\n{_MEASURED_HEAD}\n")[2])
+    try:
+        text = read_bytes(page).decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{shown(page)}: is not a page of agents, nor any text") from None
+    return rows_by_id(text.partition(f"\n{_MEASURED_HEAD}\n")[2])
 
 
 def _with_rows(table: str, rows: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import Any
 
 from rt_gym import InputError
-from rt_gym.files import atomic_write, make_folder, read_bytes, shown
+from rt_gym.files import atomic_write, make_folder, read_json, shown
 from training.experiments import ids
 from training.experiments.evidence import with_interval
 from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, bar_text, verdict
@@ -157,7 +157,10 @@ def write_pages(folder: Path, documents: Iterable[dict[str, Any]] = ()) -> list[
 
 def write_figure(folder: Path, document: dict[str, Any]) -> Path:
     """Draw the figure of a document and return where it is."""
-    figure = draw(FIGURES[document["id"]], [claims_table(document), *tables(document)])
+    try:
+        figure = draw(FIGURES[document["id"]], [claims_table(document), *tables(document)])
+    except Exception as error:  # its tables can be printed, but hold no such numbers
+        raise _not_shown(_path(folder, document["id"], "json")) from error
     return save(figure, _path(folder, document["id"], "png"))
 
 
@@ -180,13 +183,20 @@ def read_documents(folder: Path) -> list[dict[str, Any]]:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    document = read_json(path, "a document of results as this version writes it")
     try:
-        document = json.loads(read_bytes(path))
+        if document["id"] != path.stem:
+            raise ValueError("it is of another experiment")
         _page(document)  # what cannot be shown is refused
-    except (ValueError, TypeError, KeyError, AttributeError):
-        says = "is not a document of results as this version writes it, so its experiment must be run again"
-        raise InputError(f"{shown(path)}: {says}") from None
+        _index([document], False)
+    except Exception:  # whatever is missing or of another type fails in a way of its own
+        raise _not_shown(path) from None
     return dict(document)
+
+
+def _not_shown(path: Path) -> InputError:
+    says = "is not a document of results as this version writes it, so its experiment must be run again"
+    return InputError(f"{shown(path)}: {says}")
 
 
 def _paper_of(experiment_id: str) -> str:

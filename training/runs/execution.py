@@ -9,7 +9,7 @@ import io
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,10 +23,12 @@ from training.runs.agent_runs import trials_of
 from training.runs.jobs import Done, Job, Series, digest_items
 from training.runs.plan import Plan
 from training.runs.rows import RESULTS, TIMES, Arrays, Batch, Entry, Places, Runs
+from training.runs.work_files import say_damaged, seal, unseal
 from training.runs.workers import Workers
 
 _ITEMS = "items"  # the hashes of a shard's items, beside its columns
 _COLUMN = "column."
+_NAME = "[0-9a-f]" * 32  # of a series, and of a shard without its ending
 
 
 class Stretch(NamedTuple):
@@ -55,15 +57,26 @@ class Store:
             remove_stale(place)
 
     def find(self, series: Series) -> list[Stretch]:
-        """Return what is there of a series, in the order of its items; damaged files are passed over."""
+        """Return what is there of a series, in the order of its items; damaged files are named and passed over."""
         if self._folder is None or not (folder := self._folder / series.key).is_dir():
             return []
-        wanted, found, covered = self._digests_of(series), [], 0
-        shards = [(begin, -size, path) for path in folder.glob("*.npz") for begin, size in _fits(path, wanted)]
+        wanted, found, covered, damaged = self._digests_of(series), [], 0, set()
+        shards = []
+        for path in folder.glob("*.npz"):
+            try:
+                shards += [(begin, -size, path) for begin, size in _fits(path, wanted)]
+            except Exception:  # not ours, or not whole
+                damaged.add(path)
         for begin, length, path in sorted(shards):
-            if begin >= covered and (result := _read(series, path)) is not None:
+            if begin < covered:
+                continue
+            try:
+                found.append(Stretch(begin, begin - length, _read(series, path)))
                 covered = begin - length
-                found.append(Stretch(begin, covered, result))
+            except Exception:  # a damaged shard fails in any way
+                damaged.add(path)
+        if damaged:
+            say_damaged(folder, f"the work of {len(damaged)} file{'s' * (len(damaged) > 1)} is done")
         return found
 
     def keep(self, series: Series, done: Done) -> None:
@@ -76,7 +89,17 @@ class Store:
         columns = {f"{_COLUMN}{name}": array for name, array in series.work.pack(done.result).items()}
         stream = io.BytesIO()
         np.savez_compressed(stream, allow_pickle=False, **{_ITEMS: items}, **columns)
-        atomic_write(folder / f"{sha256(items.tobytes()).hexdigest()[:32]}.npz", stream.getvalue())
+        atomic_write(folder / f"{sha256(items.tobytes()).hexdigest()[:32]}.npz", seal(stream.getvalue()))
+
+    def clear(self) -> None:
+        """Remove all finished jobs, and the folders that are empty then; what is not ours stays."""
+        if self._folder is None:
+            return
+        for path in self._folder.glob(f"{_NAME}/{_NAME}.npz"):
+            path.unlink(missing_ok=True)
+        for folder in (*self._folder.glob(_NAME), self._folder, self._folder.parent):
+            with suppress(OSError):  # it is not empty, or not there
+                folder.rmdir()
 
     def _digests_of(self, series: Series) -> NDArray[np.uint64]:
         """Return the hashes of a series' items, which all contenders on a map share."""
@@ -88,27 +111,22 @@ class Store:
 
 def _fits(path: Path, wanted: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
     """Yield where the items of a shard are found, one after the other, among those wanted, and how many they are."""
-    try:
-        items = _load(path, _ITEMS)[_ITEMS]
-        size = int(items.size)
-        begins = np.flatnonzero(wanted[: len(wanted) - size + 1] == items[0]).tolist() if size <= len(wanted) else []
-    except Exception:  # not ours, or not whole
-        return
+    items = _load(path, _ITEMS)[_ITEMS]
+    size = int(items.size)
+    begins = np.flatnonzero(wanted[: len(wanted) - size + 1] == items[0]).tolist() if size <= len(wanted) else []
     for begin in begins:
         if np.array_equal(wanted[begin : begin + size], items):
             yield begin, size
 
 
 def _read(series: Series, path: Path) -> Any:
-    try:
-        columns = {name.removeprefix(_COLUMN): array for name, array in _load(path).items() if name != _ITEMS}
-        return series.work.unpack(columns)
-    except Exception:  # a damaged shard fails in any way: it is done again
-        return None
+    columns = {name.removeprefix(_COLUMN): array for name, array in _load(path).items() if name != _ITEMS}
+    return series.work.unpack(columns)
 
 
 def _load(path: Path, only: str | None = None) -> Mapping[str, NDArray[Any]]:
-    with np.load(io.BytesIO(read_bytes(path, MAX_ARCHIVE_BYTES)), allow_pickle=False) as archive:
+    content = unseal(read_bytes(path, MAX_ARCHIVE_BYTES))
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files if only in (None, name)}
 
 

@@ -29,7 +29,7 @@ import agents
 import rt_gym
 from agents.runner import trials
 from rt_gym import Grid, InputError
-from rt_gym.files import PathLike, read_bytes
+from rt_gym.files import PathLike, digest_file
 from rt_gym.kernel_cache import source_closure
 from training.runs.contenders import load_agent
 from training.runs.own_sources import own_closure
@@ -180,7 +180,7 @@ class Series:
     @cached_property
     def key(self) -> str:
         """A hash of all that the results depend on but the items."""
-        content = [sha256(read_bytes(path)).hexdigest() for path in self.work.files]
+        content = [digest_file(path) for path in self.work.files]
         parts = self.work, content, None if self.grid is None else self.grid.digest, self.stamps
         return sha256(canonical(parts).encode()).hexdigest()[:32]
 

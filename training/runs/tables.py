@@ -5,22 +5,24 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from math import isfinite, isnan
+from math import isnan
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import IO, Any, get_type_hints
 
 import numpy as np
 
 from rt_gym import InputError
-from rt_gym.files import PathLike, atomic_write, read_bytes, shown
+from rt_gym.files import PathLike, atomic_write, open_regular, shown
 from training.runs.rows import OUTCOMES, TRIALS, Batch, Entry, Place, Result, Row, Runs, Timing, Trial
 
-_MOST_BYTES = 1 << 31
+_MOST_BYTES, _LONGEST = 1 << 31, 1 << 16  # of a table, and of one of its lines
+_MOST = 1 << 62  # of anything that is counted
 _CHUNK = 10_000  # rows in memory at a time
 _REPEAT = "repeat"  # is a column only where there is more than one
 _DERIVED = ("suboptimality", "expansions_per_move")
 _PLACE = tuple(name for name in Place._fields if name != _REPEAT)
 COLUMNS = (*Entry._fields, *_PLACE, *Result._fields, *_DERIVED)
+_COUNTED = ("expansions", "scans")
 _HEAD = ("agent", "setting", "budget", "map", "problem")
 TABLES = ("settings.json", "results.csv", "times.csv")
 TRIALS_TABLE = "trials.csv"
@@ -119,17 +121,28 @@ def read_runs(path: PathLike) -> Runs:
     Raises:
         InputError: if it is no such file; the message names the line.
     """
-    wide = len(Entry._fields) + len(_PLACE)
     try:
-        lines = csv.reader(io.StringIO(read_bytes(path, _MOST_BYTES).decode(), newline=""), strict=True)
-        head = next(lines, None)
-        if head not in (list(COLUMNS), [*COLUMNS[:wide], _REPEAT, *COLUMNS[wide:]]):
-            raise InputError(f"{shown(path)}: is not a table of results, whose first line would name their columns")
-        repeated = len(head or ()) > len(COLUMNS)
-        whole = (line if repeated else [*line[:wide], "0", *line[wide:]] for line in lines)
-        return Runs.of(_row(path, number, line) for number, line in enumerate(whole, start=2))
+        with open_regular(path, _MOST_BYTES) as raw, io.BufferedReader(raw) as file:
+            return _parse(path, csv.reader(_lines(file, shown(path)), strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{shown(path)}: is not a table of results ({error})") from None
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[str]:
+    """Yield the lines of a table one by one, so that what is none is refused before all of it is read."""
+    while line := file.readline(_LONGEST + 1):
+        if len(line) > _LONGEST:
+            raise InputError(f"{name}: is not a table of results: it has a line of more than {_LONGEST} bytes")
+        yield line.decode()
+
+
+def _parse(path: PathLike, lines: Iterator[list[str]]) -> Runs:
+    wide, head = len(Entry._fields) + len(_PLACE), next(lines, None)
+    if head not in (list(COLUMNS), [*COLUMNS[:wide], _REPEAT, *COLUMNS[wide:]]):
+        raise InputError(f"{shown(path)}: is not a table of results, whose first line would name their columns")
+    repeated = len(head or ()) > len(COLUMNS)
+    whole = (line if repeated else [*line[:wide], "0", *line[wide:]] for line in lines)
+    return Runs.of(_row(path, number, line) for number, line in enumerate(whole, start=2))
 
 
 def _row(path: PathLike, number: int, line: list[str]) -> Row:
@@ -137,11 +150,13 @@ def _row(path: PathLike, number: int, line: list[str]) -> Row:
         if len(line) != len(_READERS) + len(_DERIVED):
             raise ValueError
         values = [read(text) for read, text in zip(_READERS, line, strict=False)]
-        OUTCOMES.index(values[_OUTCOME])
+        first, second, end = len(Entry._fields), len(Entry._fields) + len(Place._fields), len(_READERS)
+        row = Row(Entry(*values[:first]), Place(*values[first:second]), Result(*values[second:end]))
+        if row.result.outcome not in OUTCOMES or row.result.trials_run < 1 or row.entry.counted not in _COUNTED:
+            raise ValueError
     except ValueError:
         raise InputError(f"{shown(path)}, line {number}: is not a row of results") from None
-    first, second, end = len(Entry._fields), len(Entry._fields) + len(Place._fields), len(_READERS)
-    return Row(Entry(*values[:first]), Place(*values[first:second]), Result(*values[second:end]))
+    return row
 
 
 def _truth(text: str) -> bool:
@@ -150,21 +165,27 @@ def _truth(text: str) -> bool:
     return text == "True"
 
 
-def _finite(text: str) -> float:
+def _count(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < _MOST:
+        raise ValueError
+    return number
+
+
+def _length(text: str) -> float:
     number = float(text)
-    if not isfinite(number):
+    if not 0 <= number < _MOST:
         raise ValueError
     return number
 
 
 def _reader(kind: Any) -> Callable[[str], Any]:
     """Return what turns the text of a column back into its value."""
-    plain: dict[Any, Callable[[str], Any]] = {str: str, int: int, float: _finite, bool: _truth}
+    plain: dict[Any, Callable[[str], Any]] = {str: str, int: _count, float: _length, bool: _truth}
     if kind in plain:
         return plain[kind]
-    inner = int if kind == int | None else _finite
+    inner = _count if kind == int | None else _length
     return lambda text: inner(text) if text else None
 
 
-_OUTCOME = len(Entry._fields) + len(Place._fields)
 _READERS = [_reader(kind) for part in (Entry, Place, Result) for kind in get_type_hints(part).values()]

@@ -261,12 +261,14 @@ class TestCheckpoints:
         _, again = self.go(tmp_path, lambda amount, text: amounts.append(amount))
         assert again == progress
 
-    def test_a_damaged_checkpoint_is_refused_in_a_sentence(self, tmp_path: Path) -> None:
-        self.go(tmp_path)
+    def test_a_damaged_checkpoint_is_named_and_the_training_begun_anew(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        _, whole = self.go(tmp_path)
         (file,) = tmp_path.glob("*.pt")
         file.write_bytes(file.read_bytes()[:-300])
-        with pytest.raises(InputError, match=rf"{file.name}: is not a readable checkpoint of this training"):
-            self.go(tmp_path)
+        assert self.go(tmp_path)[1] == whole
+        assert capsys.readouterr().err == f"{file}: damaged, the training is begun again\n"
 
     def test_a_checkpoint_of_another_learner_or_with_code_in_it_is_refused(self, tmp_path: Path) -> None:
         save_checkpoint(tmp_path / "a.pt", learner(self.CONFIG), {})

@@ -149,7 +149,7 @@ class TestCommand:
             (["pdb", "open-16", "--goals", "99,99"], r"goal \(99, 99\) is no free cell of the map"),
             (["subgoals", "open-16", "--first", "last"], 'first must be "nearest" or "sub"'),
             (["subgoals", "open-16", "--goals", "one"], "--goals"),
-            (["knn", "open-16", "--records", "99999999999"], "records must be a whole number from 0 to"),
+            (["knn", "open-16", "--records", "99999999999"], "records must be a whole number from 1 to"),
         ],
     )
     def test_bad_input_is_refused_in_one_sentence(self, arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -182,3 +182,18 @@ def _two_cells(grid: Grid) -> list[tuple[int, int]]:
     cell = int(np.flatnonzero(grid.terrain.free)[0])
     near = grid.labels == grid.labels[cell]
     return [grid.position(int(found)) for found in np.flatnonzero(near)[[0, -1]]]
+
+
+def test_what_else_lies_in_the_folder_of_parts_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "all.npz.parts"
+    (folder / "jobs").mkdir(parents=True)
+    for mine in (folder / "notes.txt", folder / "jobs" / "mine.npz"):
+        mine.write_text("mine")
+    precompute(Neighbours(GRID, records=3), tmp_path / "all.npz", Workers(1))
+    left = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    assert sorted(left) == ["jobs/mine.npz", "notes.txt"]
+
+
+def test_no_records_are_refused() -> None:
+    with pytest.raises(InputError, match="records must be a whole number from 1 to"):
+        Neighbours(GRID, records=0)

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rt_gym import Grid
+from rt_gym.files import MAX_BYTES
 from training.runs.execution import Cutter, Store, run_all
 from training.runs.jobs import Done, Series, Work, canonical, run_job
 from training.runs.workers import Workers
@@ -113,3 +114,37 @@ def test_slow_items_are_never_put_together() -> None:
     for job in cutter.jobs():
         assert job.end - job.begin == 1
         cutter.note(Done(0, job.begin, job.end, 60.0, None))
+
+
+def test_a_shard_with_other_numbers_is_not_believed_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    series = Series(Doubling(), None, (1, 2, 3))
+    Store(tmp_path).keep(series, run_job(series.job(0, 0, 3), None))
+    (path,) = tmp_path.rglob("*.npz")
+    with np.load(path) as archive:
+        columns = dict(archive)
+    columns["column.doubled"][0] = 1
+    np.savez_compressed(path, **columns)
+    done.clear()
+    assert doubled([1, 2, 3], tmp_path) == [2, 4, 6]
+    assert done == [1, 2, 3]
+    assert capsys.readouterr().err == f"{path.parent}: damaged, the work of 1 file is done again\n"
+
+
+def test_files_of_any_size_count_for_the_key(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class WithFile(Doubling):
+        path: Path | None = None
+
+        @property
+        def files(self) -> tuple[Path, ...]:
+            return (self.path,) if self.path else ()
+
+    path, keys = tmp_path / "large.npz", set()
+    for last in (b"a", b"b"):
+        with path.open("wb") as file:
+            file.seek(MAX_BYTES + 1)
+            file.write(last)
+        keys.add(Series(WithFile(path=path), None, ()).key)
+    assert len(keys) == 2

@@ -34,8 +34,10 @@ from training.learn.log import Logging, Samples, log_samples
 from training.learn.rl.course import RLConfig, balanced
 from training.learn.targets import Recipe, by_layers
 from training.runs import Course, Workers
+from training.runs.work_files import seal, unseal
 
 _MISSING = "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"
+_MOST_BYTES = 1 << 32  # of a checkpoint
 _WIDE = 64  # hidden units of critics, which never leave the training
 
 
@@ -181,7 +183,7 @@ def save_checkpoint(path: Path, model: Any, state: dict[str, Any]) -> None:
     content = {"policy": model.policy.state_dict(), "optimizer": model.policy.optimizer.state_dict()}
     stream = io.BytesIO()
     torch.save(content | {"steps": model.num_timesteps, "updates": model._n_updates, "state": state}, stream)
-    atomic_write(path, stream.getvalue())
+    atomic_write(path, seal(stream.getvalue()))
 
 
 def load_checkpoint(path: Path, model: Any) -> dict[str, Any]:
@@ -192,7 +194,7 @@ def load_checkpoint(path: Path, model: Any) -> dict[str, Any]:
     """
     torch, _ = libraries()
     with refusing(shown(path), "checkpoint of this training"):
-        content = torch.load(io.BytesIO(read_bytes(path, 1 << 32)), weights_only=True)
+        content = torch.load(io.BytesIO(unseal(read_bytes(path, _MOST_BYTES))), weights_only=True)
         model.policy.load_state_dict(content["policy"])
         model.policy.optimizer.load_state_dict(content["optimizer"])
         model.num_timesteps, model._n_updates = int(content["steps"]), int(content["updates"])

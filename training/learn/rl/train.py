@@ -31,6 +31,7 @@ from training.learn.rl.model import (
     teacher_examples,
 )
 from training.runs import Allowance, Course, Workers, enlist
+from training.runs.work_files import say_damaged
 
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
 CHECKPOINTS = "checkpoints"
@@ -136,7 +137,7 @@ def train_network(
     are begun anew, and what DQN remembers of earlier ones is gathered again.
 
     Raises:
-        InputError: if a library is missing, or a checkpoint is damaged.
+        InputError: if a library is missing.
     """
     check_installed(config, tensorboard)
     if config.algo == "cma":
@@ -174,10 +175,7 @@ class _Run:
     def prepare(self, model: Any) -> None:
         """Go on where a checkpoint stands, or begin with imitation and a first look."""
         config = self.config
-        if self.checkpoint.exists() and self.best.exists():
-            self.progress = Progress(**load_checkpoint(self.checkpoint, model))
-            self.seen = model.num_timesteps
-            self.on_progress(self.seen, "going on")
+        if self.checkpoint.exists() and self.best.exists() and self._goes_on(model):
             return
         self.setup.folder.mkdir(parents=True, exist_ok=True)
         if config.teacher != "none":
@@ -185,6 +183,19 @@ class _Run:
             clone(model, teacher_examples(config, self.setup.train, self.setup.workers), config.seed)
         self.progress = Progress(self.validation.names, self.validation.level())
         self.look(model)
+
+    def _goes_on(self, model: Any) -> bool:
+        """Bring everything to where it was, unless what was kept is damaged."""
+        try:
+            load_network(self.best)
+            self.progress = Progress(**load_checkpoint(self.checkpoint, model))
+        except InputError:
+            say_damaged(self.checkpoint, "the training is begun")
+            self.best.unlink()
+            return False
+        self.seen = model.num_timesteps
+        self.on_progress(self.seen, "going on")
+        return True
 
     @property
     def over(self) -> bool:
@@ -248,7 +259,7 @@ def evolve_network(config: RLConfig, setup: TrainingSetup, on_progress: OnProgre
     evolution = evolution_config(config)
     setup.folder.mkdir(parents=True, exist_ok=True)
     network = evolve(setup, evolution, config.d_max, config.history, on_progress)
-    _, arrays = load_archive(history_file(setup.folder, evolution), KIND, VERSION, LAYOUT)
+    _, arrays = load_archive(history_file(setup.folder, evolution), KIND, VERSION, {"merits": LAYOUT["merits"]})
     ratios = np.exp(arrays["merits"])
     looks = [[evolution.check * number, None, *map(float, pair)] for number, pair in enumerate(ratios, start=1)]
     return network, Progress(RatioValidation.names, 1.0, looks)
