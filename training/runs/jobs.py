@@ -73,7 +73,7 @@ def _own_parts(agent_id: str) -> Iterator[tuple[str, str]]:
 def _all_parts(agent_id: str) -> Iterator[tuple[str, str]]:
     """Yield name and hash of all sources and policies, and of what a class of one's own imports besides."""
     modules = {load_agent(agent_id).__module__, agent_id.rpartition(".")[0]}
-    own = {getattr(sys.modules[name], "__file__", None) for name in modules} - {None}
+    own = {getattr(sys.modules[name], "__file__", None) or "" for name in modules} - {""}
     files = [path for folder in (_RT_GYM, _AGENTS) for path in sorted(folder.rglob("*.py"))]
     files += [*_policies(), _HERE / "agent_runs.py", _HERE / "rows.py"]
     yield from map(_identity, files + sorted(map(Path, own)))
