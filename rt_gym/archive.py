@@ -8,20 +8,25 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rt_gym.errors import InputError, quoted
-from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
+from rt_gym.files import MAX_BYTES, PathLike, atomic_write, open_regular, refusing, shown
 
 MAX_ARCHIVE_BYTES = 1 << 33
-_MOST_MEMBERS = 100
+MOST_MEMBERS = 100
+_MOST_HEAD = 1 << 22  # bytes of a header
+_PIECE = 1 << 16  # bytes that are unpacked at a time
+_MOST_AT_ONCE = 1 << 17  # bytes that are read at a time; a comment and what lists a hundred members are less
+_MOST_ARRAY_HEADER = 1 << 14  # more than NumPy reads
 _HEAD = "head"
 # Version 3 differs from 2 only in the names of fields, which none of our arrays have.
-HEADERS = {
+_ARRAY_HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
     (3, 0): np.lib.format.read_array_header_2_0,
@@ -29,6 +34,8 @@ HEADERS = {
 
 Arrays = dict[str, NDArray[Any]]
 Layout = Mapping[str, tuple[DTypeLike, int]]  # of every array its type and number of dimensions
+Shapes = dict[str, tuple[int, ...]]
+Accept = Callable[[dict[str, Any], Shapes], None]
 
 
 def save_archive(path: PathLike, kind: str, version: int, head: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -47,23 +54,73 @@ def save_archive(path: PathLike, kind: str, version: int, head: Mapping[str, Any
     atomic_write(path, stream.getvalue())
 
 
-def load_archive(path: PathLike, kind: str, version: int, layout: Layout) -> tuple[dict[str, Any], Arrays]:
+def load_archive(
+    path: PathLike, kind: str, version: int, layout: Layout, accept: Accept | None = None
+) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays of a file that ``save_archive`` has written.
+
+    Args:
+        path: the file.
+        kind: what it must be.
+        version: the version that its format must have.
+        layout: the arrays that are wanted.
+        accept: refuses a header, or shapes, that cannot be right, before anything of such a shape is unpacked: a
+            megabyte can be packed zeros for a gigabyte. Without it, arrays that are large are refused.
 
     Raises:
         InputError: if it is of another kind or version, damaged, or has other arrays than ``layout`` asks for.
     """
-    file, data = shown(path), read_bytes(path, MAX_ARCHIVE_BYTES)
-    # Counted before the archive is opened, because opening it makes an object per member.
-    if data.count(b"PK\x01\x02", max(0, len(data) - (1 << 16))) > _MOST_MEMBERS:
-        raise InputError(f"{file}: is not a {kind}: it has more than {_MOST_MEMBERS} members")
-    with refusing(file, kind), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    file = shown(path)
+    with open_zip(path, kind, MAX_ARCHIVE_BYTES) as archive:
         head = _read_head(archive, file, kind, version)
-        return head, {name: _read(archive, file, name, np.dtype(t), n) for name, (t, n) in layout.items()}
+        found = {name: _Member(archive, name, file, np.dtype(t), n) for name, (t, n) in layout.items()}
+        if accept is not None:
+            accept(head, {name: member.shape for name, member in found.items()})
+        elif sum(member.size for member in found.values()) > MAX_BYTES:
+            raise InputError(f"{file}: holds arrays of more than the {MAX_BYTES} bytes that are read at most")
+        return head, {name: member.read() for name, member in found.items()}
+
+
+@contextmanager
+def open_zip(path: PathLike, kind: str, limit: int) -> Iterator[zipfile.ZipFile]:
+    """Open a file of at most ``limit`` bytes as an archive of few members; whatever goes wrong is refused."""
+    file = shown(path)
+    with open_regular(path, limit) as raw, refusing(file, kind):
+        pieces = _Pieces(raw, file)
+        with zipfile.ZipFile(pieces) as archive:
+            if len(archive.infolist()) > MOST_MEMBERS:
+                raise _too_many(file)
+            yield archive
+
+
+class _Pieces(io.BufferedReader):
+    """A file of which little is read at a time.
+
+    Opening an archive reads what lists its members at once and makes an object of each, however many they are.
+    """
+
+    def __init__(self, raw: Any, file: str) -> None:
+        super().__init__(raw)
+        self._file = file
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return what is asked for, or refuse the file where that is a lot."""
+        wanted = _MOST_AT_ONCE + 1 if size is None or size < 0 else min(size, _MOST_AT_ONCE + 1)
+        data = super().read(wanted)
+        if len(data) > _MOST_AT_ONCE:
+            raise _too_many(self._file)
+        return data
+
+
+def _too_many(file: str) -> InputError:
+    return InputError(f"{file}: has more than {MOST_MEMBERS} members, which none of our files has")
 
 
 def _read_head(archive: zipfile.ZipFile, file: str, kind: str, version: int) -> dict[str, Any]:
-    head = json.loads(_read(archive, file, _HEAD, np.dtype(np.uint8), 1).tobytes())
+    member = _Member(archive, _HEAD, file, np.dtype(np.uint8), 1)
+    if member.size > _MOST_HEAD:
+        raise InputError(f"{file}: has a header of more than {_MOST_HEAD} bytes")
+    head = json.loads(member.read().tobytes())
     if not isinstance(head, dict) or head.get("kind") != f"rt_gym {kind}":
         raise InputError(f"{file}: is not a {kind} of rt_gym")
     if head.get("version") != version:
@@ -71,22 +128,55 @@ def _read_head(archive: zipfile.ZipFile, file: str, kind: str, version: int) -> 
     return head
 
 
-def _read(archive: zipfile.ZipFile, file: str, name: str, dtype: np.dtype[Any], dimensions: int) -> NDArray[Any]:
-    member = archive.getinfo(f"{name}.npy")
+class _Member:
+    """An array in an archive, of which only the shape is known until it is read."""
+
+    def __init__(self, archive: zipfile.ZipFile, name: str, file: str, dtype: np.dtype[Any], dimensions: int) -> None:
+        self._archive, self._info, self._file = archive, archive.getinfo(f"{name}.npy"), file
+        with open_member(archive, self._info, file) as stream:
+            self.shape, fortran, found, _ = read_header(stream)
+        if found != dtype or len(self.shape) != dimensions or fortran:
+            raise InputError(f"{file}: its array {name} is not what this version of rt_gym keeps there")
+        self.size = math.prod(self.shape) * dtype.itemsize
+        if self.size > self._info.file_size:
+            raise _other_size(file)
+
+    def read(self) -> NDArray[Any]:
+        with open_member(self._archive, self._info, self._file) as stream:
+            shape, _, dtype, begun = read_header(stream)
+            return read_values(stream, begun, shape, dtype, self._file)
+
+
+def open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) -> IO[bytes]:
+    """Open a member of an archive that is packed as NumPy does it."""
     # The other methods unpack a whole block at once, however large it is; NumPy writes only these two.
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise InputError(f"{file}: is packed in a way that NumPy does not use")
-    with archive.open(member) as stream:
-        shape, fortran, found = HEADERS[np.lib.format.read_magic(stream)](stream)
-        if found != dtype or len(shape) != dimensions or fortran:
-            raise InputError(f"{file}: its array {name} is not what this version of rt_gym keeps there")
-        return read_values(stream, shape, found, file, member.file_size)
+    return archive.open(member)
 
 
-def read_values(stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any], file: str, most: int) -> NDArray[Any]:
-    """Return the values after a header; the header is trusted only once its declared size has been checked."""
-    size = math.prod(shape) * dtype.itemsize
-    data = bytearray(stream.read(size)) if size <= most else bytearray()
-    if len(data) != size or stream.read(1):
-        raise InputError(f"{file}: holds more or fewer bytes than its header says")
-    return np.frombuffer(data, dtype).reshape(shape)
+def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any], bytes]:
+    """Return shape, order and type of a ``.npy`` stream, and what was read beyond its header."""
+    begun = io.BytesIO(stream.read(_MOST_ARRAY_HEADER))  # a header can claim to have gigabytes
+    shape, fortran, dtype = _ARRAY_HEADERS[np.lib.format.read_magic(begun)](begun)
+    return shape, fortran, dtype, begun.read()
+
+
+def read_values(
+    stream: IO[bytes], begun: bytes, shape: tuple[int, ...], dtype: np.dtype[Any], file: str
+) -> NDArray[Any]:
+    """Return the values after a header, of which some are read already; their size must have been checked."""
+    values = np.empty(math.prod(shape) * dtype.itemsize, np.uint8)
+    at, piece = 0, begun
+    while piece:
+        if at + len(piece) > values.size:
+            raise _other_size(file)
+        values[at : at + len(piece)] = np.frombuffer(piece, np.uint8)
+        at, piece = at + len(piece), stream.read(_PIECE)
+    if at < values.size:
+        raise _other_size(file)
+    return values.view(dtype).reshape(shape)
+
+
+def _other_size(file: str) -> InputError:
+    return InputError(f"{file}: holds more or fewer bytes than its header says")

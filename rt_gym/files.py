@@ -1,5 +1,8 @@
 """Reading and writing whole files safely: bounded reads, atomic writes, one sentence when something is wrong."""
 
+import hashlib
+import io
+import json
 import os
 import secrets
 import stat
@@ -7,10 +10,12 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rt_gym.errors import InputError
 
 MAX_BYTES = 1 << 25  # eight bytes for every cell of the largest grid
+_MOST_JSON, _MOST_BRACKETS = 1 << 24, 1 << 20
 
 PathLike = str | os.PathLike[str]
 
@@ -23,15 +28,42 @@ def shown(path: PathLike) -> str:
 
 def read_bytes(path: PathLike, limit: int = MAX_BYTES) -> bytes:
     """Return the content of a regular file of at most ``limit`` bytes."""
+    with open_regular(path, limit) as file:
+        # Not the limit: room for all that is asked for is made before anything is read.
+        return file.read(os.fstat(file.fileno()).st_size)
+
+
+@contextmanager
+def open_regular(path: PathLike, limit: int | None = None) -> Iterator[io.FileIO]:
+    """Open a regular file, of at most ``limit`` bytes if there is one, for reading."""
     with _refusing(path, "read"):
         # Asked before opening, because opening a pipe would wait for its writer.
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise InputError(f"{shown(path)}: is not a regular file")
-        with open(path, "rb") as file:
-            data = file.read(limit + 1)
-    if len(data) > limit:
-        raise InputError(f"{shown(path)}: is larger than the {limit} bytes that are read at most")
-    return data
+        with open(path, "rb", buffering=0) as file:
+            if limit is not None and os.fstat(file.fileno()).st_size > limit:
+                raise InputError(f"{shown(path)}: is larger than the {limit} bytes that are read at most")
+            yield file
+
+
+def digest_file(path: PathLike) -> str:
+    """Return the SHA-256 of a file of any size."""
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_json(path: PathLike, what: str) -> Any:
+    """Return the content of a JSON file; refusals say that it is not ``what``, such as ``"a policy"``.
+
+    What would take many times the memory of the file is refused unparsed.
+    """
+    data, file = read_bytes(path, _MOST_JSON), shown(path)
+    if data.count(b"[") + data.count(b"{") > _MOST_BRACKETS:
+        raise InputError(f"{file}: is not {what}: it has more than {_MOST_BRACKETS} lists and objects")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise InputError(f"{file}: is not {what}, nor any JSON file") from None
 
 
 def atomic_write(path: PathLike, data: bytes | Iterable[bytes]) -> None:
@@ -64,6 +96,8 @@ def _write_beside(target: Path, pieces: Iterable[bytes]) -> None:
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
+            if target.exists():  # what others may not read must not become readable
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
@@ -96,5 +130,7 @@ def refusing(file: str, kind: str) -> Iterator[None]:
             yield
     except InputError:
         raise
+    except MemoryError:
+        raise InputError(f"{file}: takes more memory than there is") from None
     except Exception:
         raise InputError(f"{file}: is not a readable {kind}") from None

@@ -8,14 +8,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.archive import HEADERS, read_values
+from rt_gym.archive import open_member, open_zip, read_header, read_values
 from rt_gym.errors import InputError
 from rt_gym.files import MAX_BYTES, PathLike, atomic_write, read_bytes, refusing, shown
 from rt_gym.grid import Grid
 from rt_gym.maps.sizes import size_problem
 
 _BOM = b"\xef\xbb\xbf"  # spreadsheets write it in front of UTF-8 text
-_MOST_MEMBERS = 100
 
 
 def read_npy(path: PathLike, **grid_options: Any) -> Grid:
@@ -28,16 +27,9 @@ def read_npy(path: PathLike, **grid_options: Any) -> Grid:
 
 def read_npz(path: PathLike, **grid_options: Any) -> Grid:
     """Return the grid of an ``.npz`` file: its array ``passable``, or else its only array."""
-    file, data = shown(path), read_bytes(path)
-    # Counted before the archive is opened, because opening it makes an object per member.
-    if data.count(b"PK\x01\x02") > _MOST_MEMBERS:
-        raise InputError(f"{file}: has more than {_MOST_MEMBERS} members, a map is one array")
-    with refusing(file, ".npz file"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        member = _member(archive, file)
-        # The other methods unpack a whole block at once, however large it is; NumPy writes only these two.
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise InputError(f"{file}: is packed in a way that NumPy does not use")
-        with archive.open(member) as stream:
+    file = shown(path)
+    with open_zip(path, ".npz file", MAX_BYTES) as archive:
+        with open_member(archive, _member(archive, file), file) as stream:
             cells = _array(stream, file)
     return Grid(cells, name=Path(path).stem, **grid_options)
 
@@ -53,14 +45,14 @@ def _member(archive: zipfile.ZipFile, file: str) -> zipfile.ZipInfo:
 
 def _array(stream: IO[bytes], file: str) -> NDArray[np.bool_]:
     """Read one array, trusting its header only once its declared size has been checked."""
-    shape, fortran, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
+    shape, fortran, dtype, begun = read_header(stream)
     if len(shape) != 2:
         raise InputError(f"{file}: a map needs an array of 2 dimensions, not {len(shape)}")
     if problem := size_problem(shape[1], shape[0]):
         raise InputError(f"{file}: {problem}")
     if dtype.kind not in "biuf":
         raise InputError(f"{file}: a map needs truth values or numbers, not arrays of another kind")
-    values = read_values(stream, shape[::-1] if fortran else shape, dtype, file, MAX_BYTES)
+    values = read_values(stream, begun, shape[::-1] if fortran else shape, dtype, file)
     return _truth(values.T if fortran else values, file)
 
 

@@ -1,0 +1,338 @@
+"""Every kind of file that is read here: how a small valid one is made, what reads it, and where that is used.
+
+An *input* is what somebody names: what is wrong with it is refused by an ``InputError``. A *work file* is what a
+command keeps to go on from: a damaged one counts for nothing, and its work is done again. So ``read`` returns, or
+raises an ``InputError``; whatever else it raises is a failure. It does with a file what its users do, as far as that
+takes milliseconds: what is accepted must also work.
+
+No reader is needed for ``settings.json``, ``times.csv``, ``trials.csv`` and samples as ``.csv``: they are only written.
+The ``.zip`` files of Stable-Baselines3 hold pickles. They are refused unless the caller trusts them, and mutating what
+is trusted to run code would show nothing.
+"""
+
+import shutil
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import agents
+from agents.knowledge import knn, pdb, subgoals
+from agents.policies.goals import load_goal_policy
+from agents.policies.networks import load_network
+from agents.policies.trees import load_policy
+from rt_gym import Grid, Problem, load_map, load_scenarios, save_map
+from rt_gym.abstraction import abstract
+from rt_gym.maps import Scenario, write_scenarios
+from training.judge import against, scores, speed
+from training.learn import evolve, goal_log, log
+from training.precompute import Neighbours, Patterns, Subgoals
+from training.report import agents_page, results_page
+from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, read_runs, run_plan
+from training.runs.courses import read_changes
+from training.runs.execution import Store
+from training.runs.jobs import Series, run_job
+from training.runs.tables import write_tables
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Workers(jobs=1)
+MAX_MOVES = 200
+DOCUMENT = "tb-e2"
+
+INPUT, WORK_FILE = "input", "work file"
+
+
+class Kind(NamedTuple):
+    """A kind of file.
+
+    Attributes:
+        name: what it is called here.
+        role: INPUT or WORK_FILE.
+        used: where a file of this kind is read.
+        make: writes a small valid one into an empty folder and returns its path.
+        read: does with a path what its users do; returns, or raises an ``InputError``.
+    """
+
+    name: str
+    role: str
+    used: str
+    make: Callable[[Path], Path]
+    read: Callable[[Path], Any]
+
+
+@cache
+def _grid() -> Grid:
+    free = np.random.default_rng(5).random((9, 13)) < 0.85
+    free[0] = free[:, 12] = True  # there is a way
+    return Grid(free, name="small")
+
+
+@cache
+def _problem() -> Problem:
+    return Problem(_grid(), (0, 0), (12, 8))
+
+
+def _run(agent: str, **settings: Any) -> Any:
+    return agents.run(agent, _problem(), max_moves=MAX_MOVES, clock=False, **settings)
+
+
+# Maps and problems
+
+
+def _map(suffix: str) -> Kind:
+    def make(folder: Path) -> Path:
+        save_map(_grid(), path := folder / f"small{suffix}")
+        return path
+
+    return Kind(f"map {suffix}", INPUT, "load_map; the maps of every command", make, load_map)
+
+
+def _make_scenarios(folder: Path) -> Path:
+    problems = [Scenario(i, "small", 13, 9, (i, 0), (12, 8), 1.5 * i) for i in range(5)]
+    write_scenarios(problems, path := folder / "small.map.scen")
+    return path
+
+
+def _changes(suffix: str, text: str) -> Kind:
+    def make(folder: Path) -> Path:
+        (path := folder / f"changes{suffix}").write_text(text, encoding="utf-8")
+        return path
+
+    return Kind(f"changes {suffix}", INPUT, "--changes of compare and play", make, read_changes)
+
+
+# What agents follow
+
+
+def _depth_policy(name: str) -> Kind:
+    def make(folder: Path) -> Path:
+        load_policy(name).save(path := folder / "policy.json")
+        return path
+
+    def read(path: Path) -> Any:
+        return _run("classifier-lrta", policy=load_policy(path))
+
+    return Kind(f"depth policy {name}", INPUT, "classifier-lrta policy=FILE", make, read)
+
+
+def _make_goal_policy(folder: Path) -> Path:
+    load_goal_policy("goal").save(path := folder / "goal.json")
+    return path
+
+
+def _read_goal_policy(path: Path) -> Any:
+    return _run("general-lrta", design=6, depth=2, goal_policy=load_goal_policy(path))
+
+
+def _network(name: str) -> Kind:
+    def make(folder: Path) -> Path:
+        load_network(name).save(path := folder / "network.npz")
+        return path
+
+    def read(path: Path) -> Any:
+        return _run("policy-lrta", policy=load_network(path))
+
+    return Kind(f"network {name}", INPUT, "policy-lrta policy=FILE", make, read)
+
+
+def _database(mode: str) -> Kind:
+    def make(folder: Path) -> Path:
+        pdb.build(_grid(), abstract(_grid(), "clique", 2), mode, 6, threads=1).save(path := folder / "pdb.npz")
+        return path
+
+    return Kind(f"pattern database {mode}", INPUT, "pdb-lrta database=FILE", make, _read_database)
+
+
+def _read_database(path: Path) -> Any:
+    return _run("pdb-lrta", database=str(path))
+
+
+def _trees(first: str) -> Kind:
+    def make(folder: Path) -> Path:
+        subgoals.build_trees(_grid(), [(12, 8), (3, 0)], first).save(path := folder / "trees.npz")
+        return path
+
+    def read(path: Path) -> Any:
+        return _run("subgoal-lrta", trees=str(path), first=first)
+
+    return Kind(f"subgoal trees {first}", INPUT, "subgoal-lrta trees=FILE", make, read)
+
+
+def _make_records(folder: Path) -> Path:
+    knn.build_records(_grid(), 20, 0, 0, 20).save(path := folder / "knn.npz")
+    return path
+
+
+def _read_records(path: Path) -> Any:
+    return _run("knn-lrta", database=str(path))
+
+
+# What experiments, comparisons and trainings leave behind
+
+
+@cache
+def _courses() -> tuple[Course, ...]:
+    return tuple(find_courses(["rooms-64"], Draw(3, 20, 60)))
+
+
+@cache
+def _plan() -> Plan:
+    return Plan(tuple(enlist_all(["lrta:depth=1,2"], [Allowance.of(None)])), _courses(), trials=2)
+
+
+def _make_results(folder: Path) -> Path:
+    write_tables(folder, {}, run_plan(_plan(), workers=HERE))
+    return folder / "results.csv"
+
+
+def _read_results(path: Path) -> Any:
+    runs = read_runs(path)
+    return scores.score_all(runs), against.judge(runs, runs)
+
+
+def _make_document(folder: Path) -> Path:
+    (documents := results_page.documents_folder(folder)).mkdir()
+    return Path(shutil.copy(results_page.documents_folder(ROOT / "docs") / f"{DOCUMENT}.json", documents))
+
+
+def _read_document(path: Path) -> Any:
+    return results_page.render(path.parent.parent)
+
+
+def _make_agents_page(folder: Path) -> Path:
+    return Path(shutil.copy(ROOT / "docs" / agents_page.PAGE, folder))
+
+
+@cache
+def _log_series() -> Series:
+    (course,) = _courses()
+    return Series(log.DepthLogging(log.Logging(d_max=4, per_problem=20, max_moves=50), None), course.grid, course.tasks)
+
+
+def _make_samples(folder: Path) -> Path:
+    samples = log.log_samples(_courses(), log.Logging(d_max=4, per_problem=20, max_moves=50), workers=HERE)
+    samples.save(path := folder / "samples.npz")
+    return path
+
+
+def _read_samples(path: Path) -> Any:
+    samples = log.load_samples(path)
+    return samples.capped(2) + samples.capped(2)
+
+
+# Work files
+
+
+@cache
+def _goal_series() -> Series:
+    (course,) = _courses()
+    return Series(goal_log.GoalLogging(2, "clique", 2, 5, 20, None), course.grid, course.tasks)
+
+
+_SERIES: dict[str, Callable[[], Series]] = {
+    "runs": cache(lambda: _plan().series()[0]),
+    "logged states": _log_series,
+    "logged goals": _goal_series,
+    "pattern database": cache(lambda: Patterns(_grid(), level=2, cap=6).series()),
+    "subgoal trees": cache(lambda: Subgoals(_grid(), "nearest", ((12, 8), (3, 0))).series()),
+    "kNN records": cache(lambda: Neighbours(_grid(), records=20).series()),
+}
+
+
+@cache
+def _done(name: str) -> Any:
+    series = _SERIES[name]()
+    return run_job(series.job(0, 0, len(series.items)), series.grid)
+
+
+def _job(name: str) -> Kind:
+    def make(folder: Path) -> Path:
+        Store(folder).keep(_SERIES[name](), _done(name))
+        (path,) = (folder / "jobs").rglob("*.npz")
+        return path
+
+    def read(path: Path) -> Any:
+        found = Store(path.parents[2]).find(_SERIES[name]())
+        for stretch in found:
+            assert (stretch.begin, stretch.end) == (0, _done(name).end), "a job file was believed to be another"
+            for column, values in _done(name).result.items():
+                np.testing.assert_array_equal(stretch.result[column], values, "a damaged job file was believed")
+        return found
+
+    return Kind(f"job file of {name}", WORK_FILE, "Store.find, in whatever goes through run_all", make, read)
+
+
+def _make_calibration(folder: Path) -> Path:
+    calibration = speed.Calibration(_courses(), folder)
+    calibration.allowance(["lrta"], 1.0)
+    calibration.keep()
+    return folder / "calibration.json"
+
+
+def _read_calibration(path: Path) -> Any:
+    return speed.Calibration(_courses(), path.parent)
+
+
+_KEY = "0123456789abcdef"
+_SHAPE = 4, 30  # candidates of a generation, and numbers of each
+
+
+def _make_history(folder: Path) -> Path:
+    rng = np.random.default_rng(0)
+    history = evolve.History(folder / "evolution.npz", _KEY)
+    history.candidates, history.losses = list(rng.random((3, *_SHAPE))), list(rng.random((3, _SHAPE[0])))
+    history.centres, history.merits = list(rng.random((1, _SHAPE[1]))), [(0.1, 0.2)]
+    history.keep()
+    return history.path
+
+
+def _read_history(path: Path) -> Any:
+    return evolve.History.of(path, _KEY)
+
+
+def _learner() -> Any:
+    from training.learn.rl import RLConfig
+    from training.learn.rl.model import make_env, make_model
+
+    config = RLConfig(steps=1024, episodes=16, every=256, d_max=4, max_moves=60, hidden=(8,))
+    return make_model(config, make_env(config, [_problem()]))
+
+
+def _make_checkpoint(folder: Path) -> Path:
+    from training.learn.rl.model import save_checkpoint
+
+    save_checkpoint(path := folder / "learner.pt", _learner(), {"looks": [[0, None, 1.0, 1.0]], "idle": 0})
+    return path
+
+
+def _read_checkpoint(path: Path) -> Any:
+    from training.learn.rl.model import load_checkpoint
+
+    return load_checkpoint(path, cache(_learner)())
+
+
+_CHECKPOINT = Kind("checkpoint", WORK_FILE, "train rl, going on", _make_checkpoint, _read_checkpoint)
+
+KINDS = (
+    *map(_map, (".map", ".png", ".npy", ".npz", ".csv")),
+    Kind("scenarios", INPUT, "load_scenarios; --scenarios of every command", _make_scenarios, load_scenarios),
+    _changes(".json", '[{"time": 3, "x": 1, "y": 2, "free": false}, [4, 1, 2, 1]]'),
+    _changes(".csv", "time,x,y,free\n3,1,2,0\n4,1,2,1\n"),
+    *map(_depth_policy, ("tree", "history")),
+    Kind("goal policy", INPUT, "general-lrta goal_policy=FILE", _make_goal_policy, _read_goal_policy),
+    *map(_network, ("depth", "deepen")),
+    *map(_database, ("G", "I")),
+    *map(_trees, subgoals.FIRSTS),
+    Kind("kNN database", INPUT, "knn-lrta database=FILE", _make_records, _read_records),
+    Kind("samples", INPUT, "load_samples", _make_samples, _read_samples),
+    Kind("results", INPUT, "compare --against", _make_results, _read_results),
+    Kind("document of an experiment", INPUT, "reproduce --pages", _make_document, _read_document),
+    Kind("page of agents", INPUT, "agents --write-docs", _make_agents_page, agents_page.kept_rows),
+    *map(_job, _SERIES),
+    Kind("calibration", WORK_FILE, "compare --ms", _make_calibration, _read_calibration),
+    Kind("evolution", WORK_FILE, "train rl --algo cma, going on", _make_history, _read_history),
+    *([_CHECKPOINT] if find_spec("stable_baselines3") else []),
+)
