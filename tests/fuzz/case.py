@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fuzz.watch import Watch
+
 GIGABYTE = 1 << 30
 
 
@@ -22,6 +24,7 @@ class Case:
         counts: how many checks of each kind were made in it.
         story: what was drawn, in words, for the report of a failure.
         kept: files that show the failure.
+        watch: begins with the case; a check begins it anew when all that others share is prepared.
     """
 
     seed: int
@@ -30,6 +33,7 @@ class Case:
     counts: Counter[str] = field(default_factory=Counter)
     story: dict[str, Any] = field(default_factory=dict)
     kept: list[Path] = field(default_factory=list)
+    watch: Watch = field(default_factory=Watch)
 
     @cached_property
     def rng(self) -> np.random.Generator:

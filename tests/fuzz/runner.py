@@ -18,6 +18,7 @@ from fuzz.case import Part
 
 _FAILURES = 50  # of one part, after which it is given up: more say nothing new
 _SOURCES = Path(__file__).parents[2]
+WORKER = ["-m", "fuzz.worker"]
 
 
 @dataclass
@@ -58,7 +59,7 @@ class Worker:
         self.next, self.stride = first, stride
         self._errors = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
         paths = os.pathsep.join([str(_SOURCES), str(_SOURCES / "tests")])
-        command = [sys.executable, "-m", "fuzz.worker", name, *map(str, (seed, first, stride, cases)), str(keep)]
+        command = [sys.executable, *WORKER, name, *map(str, (seed, first, stride, cases)), str(keep)]
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,

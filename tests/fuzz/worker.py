@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.case import Case, Part
-from fuzz.watch import Watch
 
 
 def try_case(part: Part, seed: int, number: int, keep: Path | None = None) -> dict[str, Any]:
@@ -24,13 +23,13 @@ def try_case(part: Part, seed: int, number: int, keep: Path | None = None) -> di
         keep: the folder that gets the files of a failure.
     """
     folder = Path(tempfile.mkdtemp(prefix="rt-gym-fuzz-"))
-    case, watch = Case(seed, number, folder), Watch()
+    case = Case(seed, number, folder)
     try:
         part.check(case)
         failure = None
     except Exception:
         failure = traceback.format_exc()
-    seconds, megabytes = watch.read()
+    seconds, megabytes = case.watch.read()
     if failure is None and part.seconds is not None and seconds > part.seconds:
         failure = f"it took {seconds:.1f} s of processor time, and may take {part.seconds:g} s"
     if failure is None and part.megabytes is not None and megabytes > part.megabytes:
