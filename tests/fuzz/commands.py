@@ -87,6 +87,7 @@ WRONG = [
 ]
 WRONG += ["/", "/dev/null", "no-such-file", "--", "-h", "lrta:depth=", ":", "lrta:depth=1,,2", "*", "$HOME", "a\nb"]
 LONG = ("bench", "demo", "reproduce", "train rl")  # of which there are fewer
+_LEARN = ["--maps", "open-16", "--test", "open-16", "--problems", "1", "--jobs", "1"]
 # What makes every line of a command small, before anything else is drawn.
 SMALL: dict[str, list[str]] = {
     "compare": ["open-16", "-a", "lrta", "--problems", "1", "--jobs", "1"],
@@ -94,9 +95,9 @@ SMALL: dict[str, list[str]] = {
     "precompute pdb": ["open-16", "--yes", "--jobs", "1"],
     "precompute subgoals": ["open-16", "--yes", "--jobs", "1"],
     "precompute knn": ["open-16", "--yes", "--jobs", "1", "--records", "20"],
-    "train depth": "--maps open-16 --validation open-16 --test open-16 --problems 1 --jobs 1".split(),
-    "train goal": ["--maps", "open-16", "--test", "open-16", "--problems", "1", "--jobs", "1", "--states", "5"],
-    "train rl": [*"--maps open-16 --validation open-16 --test open-16 --problems 1 --jobs 1".split(), "--algo", "cma"],
+    "train depth": [*_LEARN, "--validation", "open-16"],
+    "train goal": [*_LEARN, "--states", "5"],
+    "train rl": [*_LEARN, "--validation", "open-16", "--algo", "cma"],
     "reproduce": ["tb-t1", "--jobs", "1"],
     "maps show": ["open-16"],
     "maps convert": ["open-16", "out.map"],

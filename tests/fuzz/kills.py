@@ -17,6 +17,7 @@ from fuzz.case import Case
 _SOURCES = Path(__file__).parents[2]
 _SECONDS = 240  # for a command that is not disturbed
 _MAPS = "--maps rooms-64 --validation maze-63 --test open-16"
+_COURSE = "terrain-96 -a lrta:depth=1..6 --problems 200 --optimal 20..90"
 _DASK = "dask"  # in a line: the options of a local cluster
 
 # What is run in an empty folder. Each takes seconds, and what it must leave behind at least.
@@ -26,17 +27,17 @@ LINES: dict[str, tuple[str, str]] = {
         "results.csv",
     ),
     "compare, two workers": (
-        "compare terrain-96 -a lrta:depth=1..6 -a tba:R=5,50 --problems 200 --optimal 20..90 --jobs 2 --out out",
+        f"compare {_COURSE} -a tba:R=5,50 --jobs 2 --out out",
         "results.csv",
     ),
     "compare, dask": (
-        f"compare terrain-96 -a lrta:depth=1..6 --problems 200 --optimal 20..90 {_DASK} --out out",
+        f"compare {_COURSE} {_DASK} --out out",
         "results.csv",
     ),
     "precompute pdb": ("precompute pdb rooms-64 --level 2 --cap 8 --jobs 1 --yes --out out.npz", "out.npz"),
     "precompute subgoals": ("precompute subgoals open-16 --jobs 2 --yes --out out.npz", "out.npz"),
     "precompute knn": ("precompute knn rooms-64 --records 3000 --jobs 1 --yes --out out.npz", "out.npz"),
-    "train depth": (f"train depth {_MAPS} --problems 10 --d-max 4 --dagger 1 --jobs 1 --out out", "policy.json"),
+    "train depth": (f"train depth {_MAPS} --problems 10 --d-max 4 --dagger 1 --jobs 1 --out out", ".json"),
     "train goal": (
         "train goal --maps rooms-64 --test maze-63 --problems 10 --states 10 --jobs 1 --out out",
         "goal.json",
@@ -51,7 +52,7 @@ LINES: dict[str, tuple[str, str]] = {
 
 
 class Whole(NamedTuple):
-    """What a command leaves when it is not disturbed: the bytes of what is the same each time, and how long it takes."""
+    """What a command leaves when it is not disturbed: what is the same each time, and how long it takes."""
 
     files: dict[str, bytes]
     seconds: float

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from fuzz.case import Part
 
+_START = 300.0  # seconds for a worker to be ready
 _FAILURES = 50  # of one part, after which it is given up: more say nothing new
 _SOURCES = Path(__file__).parents[2]
 WORKER = ["-m", "fuzz.worker"]
@@ -68,7 +69,7 @@ class Worker:
             text=True,
             env=os.environ | {"PYTHONPATH": paths},
         )
-        self.heard = time.monotonic()
+        self.ready, self.heard = False, time.monotonic()
         self.answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         assert self.process.stdout is not None
         threading.Thread(target=self._listen, args=(self.process.stdout,), daemon=True).start()
@@ -110,9 +111,10 @@ def _hear(worker: Worker, report: Report) -> int:
     """Take the answers that a worker has given, and return how many."""
     heard = 0
     while not worker.answers.empty() and (line := worker.answers.get()) is not None:
-        answer = json.loads(line)
-        report.add(answer)
-        worker.next, worker.heard = answer["case"] + worker.stride, time.monotonic()
+        answer, worker.ready, worker.heard = json.loads(line), True, time.monotonic()
+        if answer:
+            report.add(answer)
+            worker.next = answer["case"] + worker.stride
         heard += 1
     return heard
 
@@ -122,7 +124,7 @@ def _renewed(alive: list[Worker], part: Part, report: Report, cases: int, keep: 
     for worker in alive:
         silent = time.monotonic() - worker.heard
         code = worker.process.poll()
-        if code is None and silent < part.patience:
+        if code is None and silent < (part.patience if worker.ready else _START):
             yield worker
             continue
         worker.stop()

@@ -73,13 +73,13 @@ def die(case: Case) -> None:
 
 def test_a_case_that_kills_its_worker_or_hangs_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "WORKER", ["-c", "import fuzz.test_parts as t; t.work()"])
-    part = Part("", die, 5, 1, patience=20)
+    part = Part("", die, 5, 1, patience=5)
     report = runner.run_part("die", part, 0, 5, time.monotonic() + 200, 1, tmp_path)
     assert report.cases == 5
     assert report.counts == {"lived": 3}
     assert [failure["case"] for failure in report.failures] == [1, 2]
     assert "ended with -11" in report.failures[0]["failure"]
-    assert "no answer for 20 s" in report.failures[1]["failure"]
+    assert "no answer for 5 s" in report.failures[1]["failure"]
 
 
 def work() -> None:

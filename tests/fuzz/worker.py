@@ -60,6 +60,7 @@ def main() -> None:
     part = PARTS[name]
     if part.address is not None:
         resource.setrlimit(resource.RLIMIT_AS, (part.address, part.address))
+    print("{}", file=answers)  # ready
     for number in range(first, cases, stride):
         print(json.dumps(try_case(part, seed, number, Path(keep))), file=answers)
 
