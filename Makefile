@@ -15,7 +15,7 @@ BENCHMARKS := $(filter-out %/measure.py %/against.py,$(wildcard benchmarks/*.py)
 QUICK := tests/agents tests/reference tests/rt_gym tests/test_layout.py \
 	$(addprefix --ignore-glob=*/test_,adding.py env_registry.py jit.py maps_*.py render.py sb3.py splits.py)
 
-.PHONY: demo test quick lint types unit bench clean
+.PHONY: demo test quick lint types unit bench fuzz clean
 
 demo: $(CORE)
 	$(VENV)/bin/rt-gym demo
@@ -38,6 +38,14 @@ unit: $(DEV)
 
 bench: $(DEV)
 	for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || exit 1; done
+
+# What docs/reliability.md promises, on random cases: PARTS="recount files", CASES=1000, WRITE=docs/reliability.md.
+MINUTES ?= 10
+SEED ?= 0
+FUZZ = $(PARTS) --minutes $(MINUTES) --seed $(SEED) $(CASES:%=--cases %) $(WRITE:%=--write-docs %)
+
+fuzz: $(DEV)
+	PYTHONPATH=.:tests $(RUN) fuzz $(FUZZ)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

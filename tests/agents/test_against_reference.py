@@ -12,7 +12,6 @@ below recounts it. With ``RAISES_AGAIN`` the agent may raise a value several tim
 notes once how far it rose.
 """
 
-import importlib
 import importlib.util
 import inspect
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from numba import config
 import agents
 from profiles import examples
 from reference import plain_grid
+from reference.by_id import OUTCOMES, name_of_reference, reference_of, reference_run
 from reference.plain_oracle import distances, problems, random_grid, random_problem
 from reference.settings import draw_settings
 from rt_gym import Budget, Change, Grid, Problem, World
@@ -35,7 +35,6 @@ from rt_gym.trip import STAY, adopt, must_plan, take
 
 Settings = dict[str, Any]
 
-OUTCOMES = {"goal": "goal", "limit": "out of moves", "stuck": "no path"}
 MAX_MOVES = 400
 
 
@@ -47,31 +46,6 @@ def worlds(draw: st.DrawFn, max_side: int = 10) -> Problem:
     change = st.builds(Change, st.integers(0, 15), st.sampled_from(cells), st.booleans())
     changes = draw(st.one_of(st.just([]), st.lists(change, max_size=5)))
     return Problem(grid, start, goal, draw(st.sampled_from([None, 1, 2, 3])), changes)
-
-
-def name_of_reference(agent_id: str) -> str:
-    return f"reference.plain_{agent_id.replace('-', '_')}"
-
-
-def reference_of(agent_id: str) -> Any:
-    """Return the module that holds the reference of an id."""
-    return importlib.import_module(name_of_reference(agent_id))
-
-
-def reference_run(agent_id: str, problem: Problem, chosen: Settings, **options: Any) -> plain_grid.Run:
-    """Run the reference with the same parameters; the order of changes at one time is that of the problem."""
-    parameters = agents.parameters(agent_id) | chosen
-    del parameters["tie"]
-    return reference_of(agent_id).run(
-        problem.grid,
-        problem.start,
-        problem.goal,
-        vision=problem.vision,
-        changes=problem.changes,
-        max_moves=MAX_MOVES,
-        **parameters,
-        **options,
-    )
 
 
 def table(agent: Any, problem: Problem) -> dict[tuple[int, int], int]:
@@ -110,7 +84,7 @@ def test_every_agent_has_a_reference(agent_id: str) -> None:
 @examples(250)
 def test_a_trial_is_the_trial_of_the_reference(agent_id: str, data: st.DataObject, act_out: Callable[..., Any]) -> None:
     problem, chosen = data.draw(worlds()), data.draw(draw_settings(agent_id))
-    plain = reference_run(agent_id, problem, chosen)
+    plain = reference_run(agent_id, problem, chosen, MAX_MOVES)
     agent, world = agents.make(agent_id, **chosen), World(problem)
     agent.reset(world.view)
     assert_same_trial(agent_id, agent, act_out(agent, world, MAX_MOVES), plain, problem)
@@ -120,7 +94,7 @@ def test_a_trial_is_the_trial_of_the_reference(agent_id: str, data: st.DataObjec
 @examples(100)
 def test_the_record_of_a_run_is_that_of_the_reference(agent_id: str, data: st.DataObject) -> None:
     problem, chosen = data.draw(worlds()), data.draw(draw_settings(agent_id))
-    plain = reference_run(agent_id, problem, chosen)
+    plain = reference_run(agent_id, problem, chosen, MAX_MOVES)
     run = agents.run(agent_id, problem, max_moves=MAX_MOVES, **chosen)
     assert run.outcome == OUTCOMES[plain.outcome]
     assert [(int(x), int(y)) for x, y in run.path] == plain.path
@@ -142,7 +116,7 @@ def test_later_trials_go_on_with_what_was_learned_and_seen(
     agent.reset(world.view)
     plain = None
     for _ in range(3):
-        plain = reference_run(agent_id, problem, chosen, after=plain)
+        plain = reference_run(agent_id, problem, chosen, MAX_MOVES, after=plain)
         assert_same_trial(agent_id, agent, act_out(agent, world, MAX_MOVES), plain, problem)
         world.begin_trial()
         agent.begin_trial()
@@ -158,7 +132,7 @@ def test_hard_problems_give_the_trial_of_the_reference(agent_id: str, act_out: C
         reach = distances(grid, start)
         goal = max(reach, key=lambda cell: (reach[cell], cell))
         problem = Problem(grid, start, goal, vision=(None, 1, 2, 3)[trial % 4])
-        plain = reference_run(agent_id, problem, {})
+        plain = reference_run(agent_id, problem, {}, MAX_MOVES)
         world = World(problem)
         agent.reset(world.view)
         assert_same_trial(agent_id, agent, act_out(agent, world, MAX_MOVES), plain, problem)
@@ -170,7 +144,7 @@ def test_a_lookahead_deep_enough_for_longer_ways_to_be_cheaper(act_out: Callable
     for _ in range(30):
         grid, start, goal = random_problem(rng, 24, density=0.25, connectivity=8, cost="octile")
         problem = Problem(grid, start, goal)
-        plain = reference_run("lrta", problem, {"depth": 16})
+        plain = reference_run("lrta", problem, {"depth": 16}, MAX_MOVES)
         agent, world = agents.make("lrta", depth=16), World(problem)
         agent.reset(world.view)
         trace = act_out(agent, world, MAX_MOVES)
