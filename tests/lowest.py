@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
-TORCH = "2.13.0"  # lower versions come with gigabytes of libraries for graphics cards
+TORCH = "2.13.0"  # lower versions bring gigabytes for graphics cards; 2.5.0 was tried by hand
 
 
 def lowest(requirements: list[str]) -> dict[str, str]:
