@@ -123,8 +123,8 @@ T1 = Experiment(
         " diagonal step.",
     ),
     changes=(
-        "Three headlines instead of ten: the trend of TBA*, and late over early at the smallest and at the largest R. The"
-        " verdict is the same.",
+        "Three headlines instead of ten: the trend of TBA*, and late over early at the smallest and at the largest R."
+        " The verdict is the same.",
         "LRTA* and its two claims stand in TB-F3, beside the agents that Figure 3 sets against it.",
         "Row L is that of an agent that walks to and fro, as in the paper, and row E is new. Before, A* that stands"
         " still stood in for row L, and was set against the formula alone.",
@@ -261,7 +261,7 @@ E2 = Experiment(
         f"The paper says that paths are about 2 % shorter up to R = {SMALL} and that it matters less beyond.",
     ),
     changes=(
-        f"Three headlines instead of eight: the ends of the range up to R = {SMALL}, and the first R beyond. The verdict is"
-        " the same; R = 25, which alone does not hold, is no headline any more.",
+        f"Three headlines instead of eight: the ends of the range up to R = {SMALL}, and the first R beyond. The"
+        " verdict is the same; R = 25, which alone does not hold, is no headline any more.",
     ),
 )
