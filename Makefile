@@ -15,7 +15,11 @@ BENCHMARKS := $(filter-out %/measure.py %/against.py,$(wildcard benchmarks/*.py)
 QUICK := tests/agents tests/reference tests/rt_gym tests/test_layout.py \
 	$(addprefix --ignore-glob=*/test_,adding.py env_registry.py jit.py maps_*.py render.py sb3.py splits.py)
 
-.PHONY: demo test quick lint types unit bench fuzz clean
+# What touches every library: environments, files and pictures, trainings and commands, and two agents.
+LOWEST := .venv-lowest
+LOWEST_TESTED := tests/rt_gym tests/training tests/agents/test_contract.py tests/agents/test_astar.py
+
+.PHONY: demo test quick lint types unit lowest bench fuzz clean
 
 demo: $(CORE)
 	$(VENV)/bin/rt-gym demo
@@ -36,6 +40,15 @@ unit: $(DEV)
 	$(RUN) pytest -n 2 --dist worksteal --doctest-modules $(TESTED)
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest -n 2 --dist worksteal -m "plain and not slow"
 
+# Made anew each time: pip leaves alone what is already there and fits.
+lowest:
+	@rm -rf $(LOWEST)
+	@$(MAKE) --no-print-directory VENV=$(LOWEST) $(LOWEST)/bin/python
+	@echo "Installing rt_gym and its development tools at the lowest versions into $(LOWEST)."
+	@$(LOWEST)/bin/python tests/lowest.py >$(LOWEST)/constraints.txt
+	@$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install -c $(LOWEST)/constraints.txt -e ".[dev]"
+	RTGYM_HYPOTHESIS=quick $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal $(LOWEST_TESTED)
+
 bench: $(DEV)
 	for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || exit 1; done
 
@@ -48,7 +61,7 @@ fuzz: $(DEV)
 	PYTHONPATH=.:tests $(RUN) fuzz $(FUZZ)
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(LOWEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

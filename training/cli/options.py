@@ -1,6 +1,7 @@
 """The options that sub-commands share, and the groups in which the help shows options."""
 
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +26,15 @@ class Group:
             names: how it is written, if not like the parameter.
             limits: ``min`` and ``max``.
         """
-        return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=self.title, **limits)
+        check = _refuse_nan if limits else None
+        return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=self.title, callback=check, **limits)
+
+
+def _refuse_nan(value: Any) -> Any:
+    """Return a value that has limits; not every version of Typer sees that nan is within none."""
+    if isinstance(value, float) and isnan(value):
+        raise typer.BadParameter("nan is not a number.")
+    return value
 
 
 def named(text: str) -> Path:

@@ -6,6 +6,7 @@ distinguish); what a paper printed is hollow.
 
 from dataclasses import replace
 
+from training.experiments.dc.f7 import SIZES
 from training.report.drawing import PAPER_OF, Bars, Curve, Drawing, Look, Plot, Printed
 
 _BLACK, _BLUE, _SKY, _GREEN = "#33383d", "#0072b2", "#56b4e9", "#009e73"
@@ -318,7 +319,6 @@ _DC_F6 = Drawing(
     across=2,
     size=(5.8, 4.6),
 )
-_SIZES = "Mode I on battleground; what runs found is over all maps"
 _PAPER_MODE_I = Look(_VERMILION, "o", True, "--")
 _DC_F7 = Drawing(
     (
@@ -335,7 +335,7 @@ _DC_F7 = Drawing(
                     f"{PAPER_OF}subopt. of I",
                     f"{PAPER_OF}exp. of I",
                     r"(?P<tag>\d+) ",
-                    table=_SIZES,
+                    table=SIZES,
                 ),
             ),
             _WORK,

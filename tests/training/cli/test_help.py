@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import typer
-from click import Command
 from typer.testing import CliRunner
 
 from training.cli import app
@@ -29,7 +28,7 @@ RUNNING_JOBS = [
 ]
 
 
-def all_commands(group: Any = None, *names: str) -> Iterator[tuple[str, Command]]:
+def all_commands(group: Any = None, *names: str) -> Iterator[tuple[str, Any]]:
     for name, command in (group or typer.main.get_command(app)).commands.items():
         if hasattr(command, "commands"):
             yield from all_commands(command, *names, name)

@@ -12,7 +12,9 @@ from training import experiments
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
 from training.experiments.frame import FAILS, HOLDS, UNDECIDED, Experiment, Generated, Ground, Part
-from training.report.results_page import claims_table, remarks
+from training.report.drawing import draw
+from training.report.figures import FIGURES
+from training.report.results_page import claims_table, remarks, tables
 from training.runs import Workers
 
 SIDE = 33
@@ -46,6 +48,8 @@ def test_an_experiment_runs_without_public_maps(experiment_id: str, tmp_path: Pa
     assert len(claims_table(document).rows) == len(document["claims"]) > 0
     for table in document["tables"]:
         assert all(len(row) == len(table["columns"]) for row in table["rows"])
+    figure = draw(FIGURES[experiment_id], [claims_table(document), *tables(document)])
+    assert len(figure.axes) >= len(FIGURES[experiment_id].panels)
     assert len(remarks(document)) >= 2 * len(experiment.parts)
     assert (tmp_path / experiment_id / "smoke" / "results.csv").exists()
 

@@ -100,3 +100,17 @@ def test_the_margin_is_below_one_where_another_setting_is_both_cheaper_and_quick
     assert margin(cost, time).tolist() == [2.0]
     cost[0, -1, 3], time[0, -1, 3] = 0.5, 0.8
     assert margin(cost, time).tolist() == [0.8]
+
+
+@pytest.mark.parametrize("name", ids())
+def test_the_documents_mark_the_headlines_and_changes_that_the_experiment_has(name: str) -> None:
+    document = json.loads((DOCS / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    experiment = load(name)
+    marked = [claim.text for claim in experiment.claims if claim.headline]
+    assert [claim["claim"] for claim in document["claims"] if claim["headline"]] == marked
+    assert document["changes"] == list(experiment.changes)
+
+
+@pytest.mark.parametrize("name", ["tb-t1", "tb-e1", "tb-e2"])
+def test_a_table_over_many_limits_has_three_headlines(name: str) -> None:
+    assert sum(claim.headline for claim in load(name).claims) == 3
