@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from typer.testing import CliRunner
 
 import agents
@@ -204,8 +205,9 @@ def test_a_class_that_teleports_has_no_row() -> None:
 )
 @pytest.mark.parametrize("command", ["compare open-16 --problems 2 --jobs 2 --out out", "play open-16"])
 def test_whatever_it_raises_is_one_sentence_of_the_command(command: str, name: str, says: str) -> None:
+    get_reusable_executor().shutdown(wait=True)  # workers of earlier tests do not know this folder
     result = CliRunner().invoke(app, [*command.split(), "--agent", f"own_agents_for_tests.{name}:patience=1"])
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (1, ""), result.stderr
     assert result.stderr.startswith(f"rt-gym: agent own_agents_for_tests.{name} broke down on open-16 from (")
     assert result.stderr.endswith(f" ({says})\n")
     assert result.stderr.count("\n") == 1
