@@ -36,7 +36,7 @@ def npz(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
         for name, data in members.items():
-            archive.writestr(name, data)
+            archive.writestr(zipfile.ZipInfo(name), data, method)  # without the time, which would get into test ids
     return stream.getvalue()
 
 
