@@ -7,6 +7,7 @@ the writer stores, such as the digest of a map. The reader says which arrays the
 import io
 import json
 import math
+import re
 import zipfile
 from collections.abc import Mapping
 from typing import IO, Any
@@ -20,12 +21,11 @@ from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
 MAX_ARCHIVE_BYTES = 1 << 33
 _MOST_MEMBERS = 100
 _HEAD = "head"
-# Version 3 differs from 2 only in the names of fields, which none of our arrays have.
-HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-    (3, 0): np.lib.format.read_array_header_2_0,
-}
+_LENGTH_BYTES = {(1, 0): 2, (2, 0): 4, (3, 0): 4}  # of a header's length, by the version of its format
+_MOST_HEADER = 10_000  # characters
+_TYPE = re.compile(r"""['"]descr['"]\s*:\s*['"]([<>|=]?[?biuf]\d*)['"]""")
+_ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
+_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([-\d\sL,]*)\)""")  # L: as Python 2 wrote whole numbers
 
 Arrays = dict[str, NDArray[Any]]
 Layout = Mapping[str, tuple[DTypeLike, int]]  # of every array its type and number of dimensions
@@ -77,10 +77,24 @@ def _read(archive: zipfile.ZipFile, file: str, name: str, dtype: np.dtype[Any], 
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise InputError(f"{file}: is packed in a way that NumPy does not use")
     with archive.open(member) as stream:
-        shape, fortran, found = HEADERS[np.lib.format.read_magic(stream)](stream)
+        shape, fortran, found = read_header(stream)
         if found != dtype or len(shape) != dimensions or fortran:
             raise InputError(f"{file}: its array {name} is not what this version of rt_gym keeps there")
         return read_values(stream, shape, found, file, member.file_size)
+
+
+def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and type of an array in NumPy's format; a type of neither numbers nor truth values is void.
+
+    NumPy's own reader warns about old and odd headers, and no warning can be kept from a thread but for all of them.
+    """
+    length = int.from_bytes(stream.read(_LENGTH_BYTES[np.lib.format.read_magic(stream)]), "little")
+    text = stream.read(length).decode("latin1") if length <= _MOST_HEADER else ""
+    order, shape, kind = _ORDER.search(text), _SHAPE.search(text), _TYPE.search(text)
+    if order is None or shape is None:
+        raise ValueError("not a header")
+    sides = tuple(int(side.strip().rstrip("L")) for side in shape[1].split(",") if side.strip())
+    return sides, order[1] == "True", np.dtype(kind[1] if kind else np.void)
 
 
 def read_values(stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any], file: str, most: int) -> NDArray[Any]:

@@ -3,7 +3,6 @@
 import os
 import secrets
 import stat
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,14 +85,9 @@ def _refusing(path: PathLike, deed: str) -> Iterator[None]:
 
 @contextmanager
 def refusing(file: str, kind: str) -> Iterator[None]:
-    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything.
-
-    Its warnings are dropped: a file is read or refused.
-    """
+    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
+        yield
     except InputError:
         raise
     except Exception:

@@ -8,7 +8,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.archive import HEADERS, read_values
+from rt_gym.archive import read_header, read_values
 from rt_gym.errors import InputError
 from rt_gym.files import MAX_BYTES, PathLike, atomic_write, read_bytes, refusing, shown
 from rt_gym.grid import Grid
@@ -53,7 +53,7 @@ def _member(archive: zipfile.ZipFile, file: str) -> zipfile.ZipInfo:
 
 def _array(stream: IO[bytes], file: str) -> NDArray[np.bool_]:
     """Read one array, trusting its header only once its declared size has been checked."""
-    shape, fortran, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
+    shape, fortran, dtype = read_header(stream)
     if len(shape) != 2:
         raise InputError(f"{file}: a map needs an array of 2 dimensions, not {len(shape)}")
     if problem := size_problem(shape[1], shape[0]):

@@ -1,8 +1,11 @@
 import os
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from rt_gym import Grid, load_map, save_map
 from rt_gym.errors import InputError
 from rt_gym.files import atomic_write, read_bytes, shown
 
@@ -83,3 +86,13 @@ def test_odd_paths_are_shown_on_one_line() -> None:
     assert shown("maps/ä b.map") == "maps/ä b.map"
     assert shown("a\nb") == "'a\\nb'"
     assert shown("") == "''"
+
+
+def test_loading_maps_in_threads_leaves_the_filters_of_warnings_alone(tmp_path: Path) -> None:
+    paths = [tmp_path / f"map{ending}" for ending in (".npy", ".npz", ".png", ".csv")]
+    for path in paths:
+        save_map(Grid([[1, 0, 1]] * 40), path)
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(4) as threads:
+        assert all(grid.width == 3 for grid in threads.map(load_map, paths * 100))
+    assert warnings.filters == before
