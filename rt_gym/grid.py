@@ -7,7 +7,6 @@ tests for the edge of the map. People address it by ``(x, y)``, x to the right, 
 
 import hashlib
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ class Grid:
         height, width = array.shape
         if (height + 2) * (width + 2) > MAX_CELLS:
             raise InputError(f"a grid of {width} x {height} is too large: with its border at most {MAX_CELLS} cells")
-        if not isinstance(connectivity, Integral) or connectivity not in (4, 8):
+        if not isinstance(connectivity, (int, np.integer)) or connectivity not in (4, 8):
             raise InputError(f"connectivity must be 4 or 8, not {quoted(connectivity)}")
         if not isinstance(cost, str) or cost not in ("octile", "unit"):
             raise InputError(f'cost must be "octile" or "unit", not {quoted(cost)}')
