@@ -133,7 +133,8 @@ def run(
         problem: what to solve.
         budget: the limit per move; counted without a limit when None. With an id it also chooses the agent's setting
             where none is given.
-        trials: how many times to go from start to goal, or ``"converge"`` until nothing more is learned.
+        trials: how many times to go from start to goal, or ``"converge"`` until nothing more is learned,
+            which needs a map that stays as it is; ``converged`` is False after 100,000 trials that did not suffice.
         max_moves: how many moves a trial may take.
         seed: for random ties and for the agent's own use.
         clock: time every move, which takes some 20 ns.
@@ -167,7 +168,10 @@ def _run_by_id(agent_id: str, problem: Problem, settings: dict[str, Any], option
         key = key_of(shared_key, problem)
     if key is None:
         return run_agent(kind(**settings), problem, *options)
-    agent = POOL.take(key) or kind(**settings)
+    agent = POOL.take(key)
+    if agent is None:
+        agent = kind(**settings)
+        agent.turn.take()  # until it is put back
     try:
         record = run_agent(agent, problem, *options)
     except BaseException:

@@ -5,7 +5,6 @@ The class of an agent names its algorithm, a kernel (see ``agents.runner.loop``)
 """
 
 from fractions import Fraction
-from math import isqrt
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -21,6 +20,7 @@ from rt_gym.search.astar import make_buckets
 from rt_gym.search.space import NONE, Space, make_space
 from rt_gym.terrain import count_learned, fill_h0
 from rt_gym.trip import STAY
+from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View, kernel_view
 from rt_gym.world import Truth, World
 
@@ -46,6 +46,7 @@ class KernelAgent:
         tie: ``"first"`` breaks the last ties by order of generation, ``"random"`` by the seed given to ``reset``.
 
     Attributes:
+        turn: held while it is reset, acts or runs, because two threads in its arrays could crash the process.
         plan: the algorithm, of the class, or of an instance whose settings choose it.
         memory: the NamedTuple that it works on; see ``make_memory``.
         forgets: whether what was learned is lost with the trial. Its values may then overestimate.
@@ -70,6 +71,7 @@ class KernelAgent:
         if tie not in ("first", "random"):
             raise InputError(f'tie must be "first" or "random", not {quoted(tie)}')
         self.tie = tie
+        self.turn = Turn("agent")
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None
         self.world: World | None = None  # that of the last run, whose arrays the next one on the same map uses again
@@ -127,11 +129,12 @@ class KernelAgent:
         """Begin a new problem: forget what was learned. The arrays of the last one are used again where they fit."""
         inside = kernel_view(view)
         kind = (inside.terrain.mask.size, inside.connectivity, inside.cost)
-        if kind != self._made_for:
-            self.memory, self._made_for = self.make_memory(inside), kind
-        self.view = inside
-        inside.painter = self.layers
-        self.clear_memory(inside, tie_seed(seed) if self.tie == "random" else 0)
+        with self.turn:
+            if kind != self._made_for:
+                self.memory, self._made_for = self.make_memory(inside), kind
+            self.view = inside
+            inside.painter = self.layers
+            self.clear_memory(inside, tie_seed(seed) if self.tie == "random" else 0)
 
     @property
     def nbytes(self) -> int:
@@ -147,10 +150,11 @@ class KernelAgent:
         view, at = self.view, self.view.cell_now
         if at == view.goal_cell:
             return STAY
-        value = self.value_of(at)
-        plans = int(view.trip.tally["plans"][0])
-        while (action := int(self.decide_kernel(self._episode(None, view), view.goal_cell))) == MEMORY_FULL:
-            self.enlarge_memory()
+        with self.turn:
+            value = self.value_of(at)
+            plans = int(view.trip.tally["plans"][0])
+            while (action := int(self.decide_kernel(self._episode(None, view), view.goal_cell))) == MEMORY_FULL:
+                self.enlarge_memory()
         action = max(STAY, action)
         self._last = (at, action, plans, value)
         return action
@@ -285,15 +289,6 @@ class Searcher(KernelAgent):
     def begin_trial(self) -> None:
         """Forget a search that was under way: all fields of the state are 0."""
         self.memory.state[:] = 0
-
-
-def largest_depth(limit: int, count: str, reserve: int = 2) -> int:
-    """Return the largest depth of a lookahead whose bound of (2 depth - 1)**2 expansions fits.
-
-    Of scans, the room is divided by ``reserve``: the rest is kept for states that are read again.
-    """
-    room = limit if count == "expansions" else max(1, limit // reserve)
-    return (1 + isqrt(room)) // 2
 
 
 def tie_seed(seed: int | None) -> int:

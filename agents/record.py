@@ -1,6 +1,6 @@
 """What a run leaves behind, and what a decision does."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,7 +26,8 @@ class Run:
     """The record of one trial, or the totals over several.
 
     Of several trials, counts and costs are sums, maxima are maxima, ``path`` is the last one, and ``trials`` holds a
-    record of each. Standing still and walking into a wall cost as much as a straight step.
+    record of each; once these hold four million positions, only the last one keeps its path, and the path of the others
+    is empty. Standing still and walking into a wall cost as much as a straight step.
 
     Attributes:
         outcome: ``"goal"``, ``"out of moves"``, ``"no path"`` or ``"overrun"``.
@@ -127,6 +128,12 @@ class Run:
         """How often a visited cell was visited, on average; 1 means that no cell was seen twice."""
         x, y = self.path[:, 0].astype(np.int64), self.path[:, 1].astype(np.int64)
         return len(self.path) / len(np.unique(y * self.problem.grid.width + x))
+
+    def without_path(self) -> "Run":
+        """Return the same record with an empty path; what is known only from the path stays known."""
+        lean = replace(self, path=self.path[:0].copy())
+        vars(lean)["scrubbing"] = self.scrubbing
+        return lean
 
     @property
     def converged(self) -> bool:

@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import largest_depth
-from agents.lrta import LRTA, MAX_DEPTH
+from agents.lrta import LRTA, MAX_DEPTH, largest_depth
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, raise_h

@@ -7,6 +7,7 @@ the writer stores, such as the digest of a map. The reader says which arrays the
 import io
 import json
 import math
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,14 +24,12 @@ MOST_MEMBERS = 100
 _MOST_HEAD = 1 << 22  # bytes of a header
 _PIECE = 1 << 16  # bytes that are unpacked at a time
 _MOST_AT_ONCE = 1 << 17  # bytes that are read at a time; a comment and what lists a hundred members are less
-_MOST_ARRAY_HEADER = 1 << 14  # more than NumPy reads
 _HEAD = "head"
-# Version 3 differs from 2 only in the names of fields, which none of our arrays have.
-_ARRAY_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-    (3, 0): np.lib.format.read_array_header_2_0,
-}
+_LENGTH_BYTES = {(1, 0): 2, (2, 0): 4, (3, 0): 4}  # of a header's length, by the version of its format
+_MOST_HEADER, _PREFIX = 10_000, 12  # characters of a header, as many as NumPy reads, and bytes before it
+_TYPE = re.compile(r"""['"]descr['"]\s*:\s*['"]([<>|=]?[?biuf]\d*)['"]""")
+_ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
+_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([-\d\sL,]*)\)""")  # L: as Python 2 wrote whole numbers
 
 Arrays = dict[str, NDArray[Any]]
 Layout = Mapping[str, tuple[DTypeLike, int]]  # of every array its type and number of dimensions
@@ -159,10 +158,19 @@ def open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) ->
 
 
 def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any], bytes]:
-    """Return shape, order and type of a ``.npy`` stream, and what was read beyond its header."""
-    begun = io.BytesIO(stream.read(_MOST_ARRAY_HEADER))  # a header can claim to have gigabytes
-    shape, fortran, dtype = _ARRAY_HEADERS[np.lib.format.read_magic(begun)](begun)
-    return shape, fortran, dtype, begun.read()
+    """Return shape, order and type of an array in NumPy's format, and what was read beyond its header.
+
+    A type of neither numbers nor truth values is void. NumPy's own reader warns about old and odd headers, and no
+    warning can be kept from a thread but for all of them.
+    """
+    begun = io.BytesIO(stream.read(_MOST_HEADER + _PREFIX))  # a header can claim to have gigabytes
+    length = int.from_bytes(begun.read(_LENGTH_BYTES[np.lib.format.read_magic(begun)]), "little")
+    text = begun.read(length).decode("latin1") if length <= _MOST_HEADER else ""
+    order, shape, kind = _ORDER.search(text), _SHAPE.search(text), _TYPE.search(text)
+    if order is None or shape is None:
+        raise ValueError("not a header")
+    sides = tuple(int(side.strip().rstrip("L")) for side in shape[1].split(",") if side.strip())
+    return sides, order[1] == "True", np.dtype(kind[1] if kind else np.void), begun.read()
 
 
 def read_values(

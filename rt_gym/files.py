@@ -9,7 +9,6 @@ import re
 import secrets
 import stat
 import time
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -165,14 +164,9 @@ def _refusing(path: PathLike, deed: str) -> Iterator[None]:
 
 @contextmanager
 def refusing(file: str, kind: str) -> Iterator[None]:
-    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything.
-
-    Its warnings are dropped: a file is read or refused.
-    """
+    """Turn whatever a decoder raises into one sentence; broken and hostile files make decoders raise about anything."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
+        yield
     except InputError:
         raise
     except MemoryError:

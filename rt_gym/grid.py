@@ -61,7 +61,7 @@ class Grid:
     ) -> None:
         try:
             array = np.asarray(passable)
-        except ValueError:
+        except (ValueError, TypeError):
             raise InputError("a grid needs rows of equal length") from None
         if array.dtype.kind not in "biuf":
             raise InputError(f"a grid needs numbers or booleans, not {array.dtype}")
@@ -70,13 +70,15 @@ class Grid:
         height, width = array.shape
         if (height + 2) * (width + 2) > MAX_CELLS:
             raise InputError(f"a grid of {width} x {height} is too large: with its border at most {MAX_CELLS} cells")
-        if connectivity not in (4, 8):
+        if not isinstance(connectivity, (int, np.integer)) or connectivity not in (4, 8):
             raise InputError(f"connectivity must be 4 or 8, not {quoted(connectivity)}")
-        if cost not in ("octile", "unit"):
+        if not isinstance(cost, str) or cost not in ("octile", "unit"):
             raise InputError(f'cost must be "octile" or "unit", not {quoted(cost)}')
-        if corner not in CORNERS:
+        if not isinstance(corner, str) or corner not in CORNERS:
             raise InputError(f'corner must be "strict", "one" or "free", not {quoted(corner)}')
-        self.passable: NDArray[np.bool_] = frozen(array.astype(bool))
+        if not isinstance(name, str):
+            raise InputError(f"name must be a text, not {quoted(name)}")
+        self.passable: NDArray[np.bool_] = frozen(_truth(array))
         self.width, self.height = int(width), int(height)
         self.stride = self.width + 2
         self.connectivity, self.cost, self.corner, self.name = int(connectivity), cost, corner, name
@@ -187,3 +189,11 @@ class Grid:
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
         return f"<Grid{name} {self.width} x {self.height}, {self.connectivity} neighbours, {self.cost}, {self.corner}>"
+
+
+def _truth(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return an array of zeros and ones as truth values of its own."""
+    if cells.dtype.kind != "b" and (wrong := (cells != 0) & (cells != 1)).any():
+        y, x = map(int, np.argwhere(wrong)[0])
+        raise InputError(f"the cell at ({x}, {y}) is {cells[y, x]}, not 0 (blocked) or 1 (free)")
+    return cells.astype(bool)

@@ -121,7 +121,11 @@ def must_plan(terrain, trip, s):
 
 @kernel(inline=True)
 def adopt(trip, n):
-    """Take note of what a plan returned: the number of its moves, or NO_PATH, WAIT, CUT or FULL."""
+    """Take note of what a plan returned: the number of its moves, or NO_PATH, WAIT, CUT or FULL.
+
+    Work past the limit is an overrun, whatever it has found. Only where an overrun loses the move, an agent that found
+    no way is stuck all the same: it would lose every move that is left.
+    """
     state = trip.state[0]
     trip.tally[0].plans += 1
     state.next = 0
@@ -129,12 +133,13 @@ def adopt(trip, n):
     if state.changed != 0:
         forget_changes(trip)
     state.verdict = 0
-    if n == NO_PATH:
-        state.verdict = STUCK
-    elif n == FULL:
+    late = n == CUT or overran(trip)
+    if n == FULL:
         state.verdict = MEMORY_FULL
         trip.tally[0].plans -= 1
-    elif n == CUT or overran(trip):
+    elif n == NO_PATH and (not late or trip.meter[0].idles != 0):
+        state.verdict = STUCK
+    elif late:
         state.verdict = OVERRUN
 
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import largest_depth
 from agents.knowledge.goal_seeker import GoalSeeker
 from agents.knowledge.pdb import MAX_CAP, Database, build_columns, join, open_database
 from agents.knowledge.pdb_estimate import estimate
+from agents.lrta import largest_depth
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole

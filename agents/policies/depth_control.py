@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import KernelAgent, largest_depth
+from agents.base import KernelAgent
+from agents.lrta import largest_depth
 from agents.policies.record_depths import Record, has_room, label_state, make_record
 from rt_gym.errors import InputError, whole
 from rt_gym.features.decision import (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rt_gym.clock import start_clock, time_move
-from rt_gym.meter import IDLE, after_overrun
+from rt_gym.meter import IDLE, OVERRUN, after_overrun
 from rt_gym.templates import bind
 from rt_gym.trip import STAY, adopt, must_plan, take
 from rt_gym.world import walk
@@ -39,7 +39,7 @@ def trial_loop(episode, t, limit):
             adopt(trip, plan(terrain, trip, memory, s, t))
         d = take(trip)
         if d < STAY:
-            if after_overrun(trip) != IDLE:
+            if d != OVERRUN or after_overrun(trip) != IDLE:
                 end = d
                 break
             d = np.int64(STAY)

@@ -16,19 +16,18 @@ MOST_POOL_BYTES = 1 << 28
 
 
 class Place(NamedTuple):
-    """An agent of the pool, how large its arrays are, and a lock that is held while it runs."""
+    """An agent of the pool and how large its arrays are."""
 
     key: Hashable
     agent: KernelAgent
     size: int
-    busy: Lock
 
 
 class Pool:
     """Agents that can be used again. One that is taken out belongs to the caller until it is put back or dropped.
 
     Its place is kept meanwhile. Most runs take the agent of the last run and put it back, which needs no more than that
-    place's own lock; ``_places``, the last used first, is never changed but replaced as a whole.
+    agent's own turn; ``_places``, the last used first, is never changed but replaced as a whole.
 
     Args:
         most_agents: how many agents there may be; most_bytes: how large their arrays may be together, those of the
@@ -50,12 +49,12 @@ class Pool:
 
     @property
     def _waiting(self) -> list[Place]:
-        return [place for place in self._places if not place.busy.locked()]
+        return [place for place in self._places if not place.agent.turn.locked()]
 
     def take(self, key: Hashable) -> KernelAgent | None:
         """Return an agent that was put in with this key, the last used first; None if there is none."""
         for place in self._places:
-            if place.key == key and place.busy.acquire(False):
+            if place.key == key and place.agent.turn.take():
                 return place.agent
         return None
 
@@ -63,12 +62,15 @@ class Pool:
         """Let an agent wait for its next run; it forgets the problem of its last one."""
         agent.release()
         places = self._places
-        if places and places[0].agent is agent and places[0].size == agent.nbytes:
-            places[0].busy.release()
-            return
+        if not (places and places[0].agent is agent and places[0].size == agent.nbytes):
+            self._place_first(key, agent)
+        if agent.turn.locked():
+            agent.turn.end()
+
+    def _place_first(self, key: Hashable, agent: KernelAgent) -> None:
         with self._lock:
             others = [place for place in self._places if place.agent is not agent]
-            kept = [Place(key, agent, agent.nbytes, Lock()), *others][: self.most_agents]
+            kept = [Place(key, agent, agent.nbytes), *others][: self.most_agents]
             while sum(place.size for place in kept) > self.most_bytes:
                 kept.pop()
             self._places = tuple(kept)

@@ -16,6 +16,9 @@ from rt_gym.problem import Problem
 from rt_gym.trip import STAY
 from rt_gym.world import World
 
+MOST_POSITIONS = 1 << 22  # of the paths that the trials of one run keep together
+MOST_TRIALS = 100_000  # until convergence
+
 _OUTCOMES = {GOAL: "goal", OUT_OF_MOVES: "out of moves", STUCK: "no path", OVERRUN: "overrun"}
 
 
@@ -31,8 +34,25 @@ def run_agent(
     """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``."""
     most = whole("max_moves", max_moves, 1, 10**9)
     wanted = 0 if trials == "converge" else whole("trials", trials, 1)
-    if not wanted and getattr(agent, "forgets", False):
+    if not wanted:
+        _require_convergence(agent, problem)
+    if not isinstance(agent, KernelAgent):
+        return _run_trials(agent, problem, budget, wanted, most, seed, clock)
+    with agent.turn:
+        return _run_trials(agent, problem, budget, wanted, most, seed, clock)
+
+
+def _require_convergence(agent: Agent, problem: Problem) -> None:
+    """Refuse to wait for the end of learning where it need not come."""
+    if getattr(agent, "forgets", False):
         raise InputError(f"{type(agent).__name__} forgets what it learned after every trial: it does not converge")
+    if problem.changes:
+        raise InputError('trials="converge" needs a map that stays as it is: give a number of trials where it changes')
+
+
+def _run_trials(
+    agent: Agent, problem: Problem, budget: Budget, wanted: int, most: int, seed: int | None, clock: bool
+) -> Run:
     world = _world_for(agent, problem, budget, most, clock)
     began = time.perf_counter()
     if isinstance(agent, KernelAgent):
@@ -43,10 +63,12 @@ def run_agent(
         _require_count(agent)
     prepared = getattr(agent, "precompute_seconds", 0.0)
     ready = time.perf_counter() - began
-    records = [_run_trial(agent, world, most, min(prepared, ready))]
+    records, kept = [_run_trial(agent, world, most, min(prepared, ready))], 0
     while records[-1].solved and not _finished(records, wanted):
         world.begin_trial()
         getattr(agent, "begin_trial", lambda: None)()
+        if (kept := kept + len(records[-1].path)) > MOST_POSITIONS:
+            records[-1] = records[-1].without_path()
         records.append(_run_trial(agent, world, most, 0.0))
     return total(records)
 
@@ -72,7 +94,7 @@ def _world_for(agent: Agent, problem: Problem, budget: Budget, max_moves: int, c
 
 
 def _finished(records: list[Run], wanted: int) -> bool:
-    return len(records) == wanted if wanted else records[-1].converged
+    return len(records) == (wanted or MOST_TRIALS) or (not wanted and records[-1].converged)
 
 
 def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: float) -> Run:
@@ -107,7 +129,8 @@ def _act_trial(agent: Agent, world: World, max_moves: int) -> int:
         if not world.step(action):
             return OVERRUN
         time_move(world.trip.clock)
-    return GOAL
+    # On the goal there is no move to pay for what was spent since.
+    return OVERRUN if world.view.meter.overrun and world.budget.on_overrun != "idle" else GOAL
 
 
 def ask(agent: Agent, world: World) -> int:
@@ -152,8 +175,13 @@ def _record(agent: Agent, world: World, end: int, seconds: float, precompute_sec
         precompute_seconds=precompute_seconds,
         memory=agent.count_learned() if isinstance(agent, KernelAgent) else 0,
         h_updates=tally["raises"] + updates,
-        overrun=tally["overruns"] > 0 or end == OVERRUN,
+        overrun=tally["overruns"] > 0 or end == OVERRUN or _past_limit(last),
     )
+
+
+def _past_limit(meter: dict[str, int]) -> bool:
+    """Whether a move that was never made has taken more than its budget."""
+    return meter["scans" if meter["by_scans"] else "expansions"] > meter["limit"]
 
 
 def _numbers(record: NDArray[Any]) -> dict[str, int]:

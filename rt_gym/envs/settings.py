@@ -164,6 +164,22 @@ def describe(env: type[Any], settings: type[Settings], refused: Sequence[str] = 
     env.__doc__ = "\n".join([cleandoc(env.__doc__ or ""), "", "## Arguments", *lines])
 
 
+def refuse_unknown(env: type[Any], settings: dict[str, Any]) -> None:
+    """Refuse keywords that neither an environment nor its settings know."""
+    owners = (*env.settings_type.__mro__, *env.__mro__)
+    known = [name for owner in owners if "__init__" in vars(owner) for name in _keywords(owner)]
+    for name in settings:
+        if name not in known:
+            listed = ", ".join(sorted(set(known)))
+            raise InputError(f"{env.__name__} has no argument {quoted(name)}; its arguments are {listed}")
+
+
+def _keywords(owner: type[Any]) -> list[str]:
+    """Return the names of the arguments that a class itself declares."""
+    declared = list(signature(vars(owner)["__init__"]).parameters.values())[1:]
+    return [one.name for one in declared if one.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)]
+
+
 def _arguments(owner: type[Any]) -> list[str]:
     """Return the lines of a docstring about the arguments."""
     _, _, rest = cleandoc(vars(owner).get("__doc__") or "").partition("Args:\n")

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.settings import Settings, describe
+from rt_gym.envs.settings import Settings, describe, refuse_unknown
 from rt_gym.envs.step import LOST, OVERRAN, TASK, TERMINATED, TRUNCATED
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.grid import Grid
@@ -18,6 +18,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import OVERRUN, Budget
 from rt_gym.problem import Problem
 from rt_gym.search.space import draw
+from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View
 from rt_gym.world import World
 
@@ -69,7 +70,9 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             raise InputError(
                 f"render_mode must be one of {self.metadata['render_modes']} or None, not {quoted(render_mode)}"
             )
+        refuse_unknown(type(self), settings)
         self.settings: S = self.settings_type(**settings)
+        self._turn = Turn("environment")
         self.budget = Budget.of(budget)
         self.render_mode, self.render_size, self.zoom = render_mode, _size(render_size), zoom
         if zoom is not None:
@@ -117,10 +120,14 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             options: ``{"problem": Problem}`` or ``{"index": k}`` of the pool, or ``{"start": (x, y), "goal": (x, y)}``
                 on the first map or on ``{"map": k}``.
         """
+        with self._turn:
+            return self._reset(seed, {} if options is None else options)
+
+    def _reset(self, seed: int | None, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=checked_seed(seed))
         if seed is not None:
             self._random = seeded(seed)
-        problem = self._choose({} if options is None else options)
+        problem = self._choose(options)
         self._enter(problem)
         out = np.empty(self._size, np.float32)
         self._begin(out)
@@ -190,7 +197,8 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         if late:
             self._world.trip.state["verdict"] = OVERRUN
         out = np.empty(self._size, np.float32)
-        reward, flags, info = self._advance(chosen, out)
+        with self._turn:
+            reward, flags, info = self._advance(chosen, out)
         if flags & OVERRAN and self.budget.on_overrun == "raise":
             excess = f"took more than {self._seconds} seconds" if late else self._world.excess
             raise BudgetExceeded(f"move {self.kernel_view.moves + 1} {excess}")

@@ -14,10 +14,11 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from rt_gym.envs.batch import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
-from rt_gym.envs.settings import describe
+from rt_gym.envs.settings import describe, refuse_unknown
 from rt_gym.envs.single import S, seeded
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.meter import Budget
+from rt_gym.turns import Turn
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -79,7 +80,9 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             settings["max_moves"] = whole("max_episode_steps", max_episode_steps, 1)
         self.num_envs = whole("num_envs", num_envs, 1, 1_000_000)
         self.threads = min(whole("threads", threads, 1, 1024), self.num_envs)
+        refuse_unknown(type(self), settings)
         self.settings: S = self.settings_type(**settings)
+        self._turn = Turn("environment")
         self.render_mode = None
         self.autoreset_mode = _mode(autoreset_mode)
         self._mode = _MODES[self.autoreset_mode]
@@ -116,7 +119,8 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             if chosen[i] and (one is not None or not self._begun):
                 self._episodes.common.random[i] = seeded(checked_seed(one))[0]
         results = make_results(self.num_envs, self.settings.size, last=False)
-        info = self._begin(chosen, results)
+        with self._turn:
+            info = self._begin(chosen, results)
         self._begun = True
         return self.settings.named(results.observation), info
 
@@ -150,7 +154,9 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         if mode == DISABLED and self._episodes.common.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
         results = make_results(self.num_envs, self.settings.size, last=mode == SAME_STEP)
-        info = self._advance(self._checked(actions), results)
+        checked = self._checked(actions)
+        with self._turn:
+            info = self._advance(checked, results)
         if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
             info |= self._final(results.last, over)
         return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info

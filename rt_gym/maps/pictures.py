@@ -21,11 +21,18 @@ def read_png(path: PathLike, **grid_options: Any) -> Grid:
     from PIL import Image
 
     file, data = shown(path), read_bytes(path)
+    _check_size(file, data)
     with refusing(file, "PNG picture"), Image.open(io.BytesIO(data), formats=["PNG"]) as picture:
-        if problem := size_problem(*picture.size):
-            raise InputError(f"{file}: {problem}")
         cells = _light(picture)
     return Grid(cells, name=Path(path).stem, **grid_options)
+
+
+def _check_size(file: str, data: bytes) -> None:
+    """Refuse a picture by the size in its header, which comes first: Pillow has a limit, and a message, of its own."""
+    if data[12:16] == b"IHDR" and len(data) >= 24:
+        width, height = (int.from_bytes(data[k : k + 4], "big") for k in (16, 20))
+        if problem := size_problem(width, height):
+            raise InputError(f"{file}: has {width} x {height} pixels: {problem}")
 
 
 def _light(picture: "Image") -> NDArray[np.bool_]:

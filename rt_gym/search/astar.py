@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import INF
+from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED, charge
@@ -59,7 +60,12 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
 
     A step of cost c changes the weighted heuristic by at most weight * c, so f rises by at most (1 + weight) * sqrt(2)
     from a state to its successor; the ring of buckets is longer than that.
+
+    Raises:
+        InputError: if f would not fit into 64 bits somewhere on such a map.
     """
+    if weight > 1:
+        _check_weight(terrain, weight)
     space = make_space(terrain.mask.size)
     reach = (1 + weight) * int(terrain.cost.max()) / (1 << _SHIFT) + 2
     return Buckets(
@@ -73,6 +79,15 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
         ),
         state=np.zeros(1, RING),
     )
+
+
+def _check_weight(terrain: Terrain, weight: Fraction) -> None:
+    """Refuse a weight with which g, along a path through every cell, and h from corner to corner could overflow."""
+    cells = terrain.mask.size
+    room = (1 << 63) - 1 - cells * int(terrain.cost.max())
+    most = Fraction(room, int(gap(terrain.xy, terrain.metric, 0, cells - 1)))
+    if weight > most:
+        raise InputError(f"weight must be at most {int(most)} on a map of this size, not {float(weight):g}")
 
 
 @kernel(inline=True)

@@ -1,11 +1,38 @@
 """What holds for the work of every agent: no move takes more than its budget, and what it takes is counted."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import agents
+from profiles import examples
+from reference import plain_grid
 from reference.contract import Settings, path_of, random_problems
+from reference.plain_oracle import grids
+from reference.settings import draw_settings
 from reference.small_maps import CUP, drawn
-from rt_gym import STAY, Budget, BudgetExceeded, Problem, World
+from rt_gym import STAY, Budget, BudgetExceeded, Change, Problem, World
+
+MOST = 60
+
+
+@st.composite
+def any_problems(draw: st.DrawFn) -> Problem:
+    """Draw a problem that may have no solution, on a known map or in fog, with or without changes."""
+    grid = draw(grids(6))
+    free = sorted(plain_grid.Map.of(grid).free)
+    start, goal = draw(st.sampled_from(free)), draw(st.sampled_from(free))
+    change = st.builds(Change, st.integers(0, 9), st.sampled_from(plain_grid.cells(grid)), st.booleans())
+    changes = draw(st.one_of(st.just([]), st.lists(change, max_size=4)))
+    return Problem(grid, start, goal, draw(st.sampled_from([None, 1, 2])), changes, allow_unsolvable=True)
+
+
+def recounted(trace: Any, count: str, limit: int) -> bool:
+    """Whether a move took more than the limit, by what was seen of every move from outside."""
+    return any(spent > limit for spent in getattr(trace, count))
 
 
 class TestBudget:
@@ -58,6 +85,20 @@ class TestBudget:
                 run = agents.run(agent_id, problem, budget=budgets[2], max_moves=60, **settings)
                 assert path_of(run) == path_of(idle) == path_of(truncated)
 
+    @pytest.mark.parametrize("learner_id", ["lrta-ls-k", "lrta-ls-kd"])
+    @pytest.mark.parametrize("mode", ["truncate", "idle", "raise"])
+    def test_finding_no_path_too_late_is_an_overrun(self, learner_id: str, mode: str) -> None:
+        # Both cells have to change, so that no frontier is left; finding that out takes more scans than there are.
+        problem = Problem(drawn("..#."), (0, 0), (3, 0), allow_unsolvable=True)
+        budget = Budget(2, "scans", mode)
+        if mode == "raise":
+            with pytest.raises(BudgetExceeded, match=r"move \d needs more than its budget of 2 scans"):
+                agents.run(learner_id, problem, budget=budget)
+            return
+        run = agents.run(learner_id, problem, budget=budget)
+        assert (run.outcome, run.overrun) == ("overrun" if mode == "truncate" else "no path", True)
+        assert run.max_scans > 2
+
     def test_a_meter_that_is_used_up_is_no_proof_that_there_is_no_path(self, agent_id: str, settings: Settings) -> None:
         world, agent = World(Problem(drawn(*CUP), (2, 2), (6, 2)), 3), agents.make(agent_id, **settings)
         agent.reset(world.view)
@@ -79,3 +120,27 @@ class TestBudget:
             run = agents.run(agent_id, problem, max_moves=200, **settings)
             assert run.scans >= run.expansions + run.learning_ops
             assert run.max_scans >= run.max_expansions >= run.first_move_expansions
+
+
+@given(data=st.data())
+@examples(60)
+def test_no_work_past_the_limit_is_hidden(agent_id: str, data: st.DataObject, act_out: Callable[..., Any]) -> None:
+    problem, chosen = data.draw(any_problems()), data.draw(draw_settings(agent_id))
+    count, limit = data.draw(st.sampled_from(["expansions", "scans"])), data.draw(st.integers(1, 30))
+    cut, idle, strict = (Budget(limit, count, mode) for mode in ("truncate", "idle", "raise"))
+    for budget in (cut, idle):
+        run = agents.run(agent_id, problem, budget=budget, max_moves=MOST, **chosen)
+        world, agent = World(problem, budget), agents.make(agent_id, **chosen)
+        agent.reset(world.view, seed=0)
+        trace = act_out(agent, world, MOST)
+        assert (run.outcome, path_of(run)) == (trace.outcome, trace.path)
+        assert getattr(run, f"max_{count}") == max(getattr(trace, count), default=0)
+        assert run.overrun or not recounted(trace, count, limit)
+        if budget is cut:
+            assert run.overrun == (run.outcome == "overrun")
+    run = agents.run(agent_id, problem, budget=cut, max_moves=MOST, **chosen)
+    if run.overrun:
+        with pytest.raises(BudgetExceeded, match=f"move {run.moves + 1} .* {limit} {count}"):
+            agents.run(agent_id, problem, budget=strict, max_moves=MOST, **chosen)
+    else:
+        assert path_of(agents.run(agent_id, problem, budget=strict, max_moves=MOST, **chosen)) == path_of(run)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import agents
+from agents.runner import trials as runner
 from reference.small_maps import drawn
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
 from rt_gym.cost import SQRT2
@@ -202,3 +203,25 @@ def test_an_agent_that_forgets_between_trials_cannot_converge() -> None:
     problem = Problem(Grid(np.ones((3, 3))), (0, 0), (2, 2))
     with pytest.raises(InputError, match="RTA forgets what it learned after every trial: it does not converge"):
         agents.run("rta", problem, trials="converge")
+
+
+def test_convergence_is_refused_where_the_map_changes() -> None:
+    problem = Problem(MEADOW.grid, (0, 0), (5, 2), changes=[(3, (0, 2), False)])
+    with pytest.raises(InputError, match='trials="converge" needs a map that stays as it is: give a number of trials'):
+        agents.run("lrta", problem, trials="converge")
+
+
+def test_convergence_is_given_up_after_the_most_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "MOST_TRIALS", 1)
+    run = agents.run("lrta", HORSESHOE, trials="converge")
+    assert (run.solved, run.h_updates > 0, run.trials, run.converged) == (True, True, (), False)
+
+
+def test_paths_of_many_trials_are_dropped_but_for_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = agents.run("lrta", HORSESHOE, trials=6)
+    monkeypatch.setattr(runner, "MOST_POSITIONS", len(whole.trials[0].path))
+    lean = agents.run("lrta", HORSESHOE, trials=6)
+    lengths = [len(trial.path) for trial in lean.trials]
+    assert lengths == [len(whole.trials[0].path), 0, 0, 0, 0, len(whole.trials[5].path)]
+    assert [trial.scrubbing for trial in lean.trials] == [trial.scrubbing for trial in whole.trials]
+    assert lean.path.tolist() == whole.path.tolist()

@@ -242,6 +242,25 @@ class TestRefusals:
         with pytest.raises(InputError, match=f"{name} must be .* not {value!r}"):
             Grid([[1]], **{name: value})
 
+    @pytest.mark.parametrize("name", ["connectivity", "cost", "corner", "name"])
+    @pytest.mark.parametrize("value", [np.ones(3), np.ones((2, 2)), [8], {"a": 1}, 8j, b"unit"], ids=str)
+    def test_a_rule_of_a_wrong_type_is_refused(self, name: str, value: Any) -> None:
+        with pytest.raises(InputError, match=f"^{name} must be "):
+            Grid([[1]], **{name: value})
+
+    @pytest.mark.parametrize(
+        ("cells", "where", "value"),
+        [([[1, -5], [1, 1]], (1, 0), "-5"), ([[1, 0], [np.nan, 1]], (0, 1), "nan"), ([[0.5]], (0, 0), "0.5")],
+    )
+    def test_a_cell_that_is_neither_free_nor_blocked_is_refused(self, cells: Any, where: Any, value: str) -> None:
+        with pytest.raises(InputError) as refusal:
+            Grid(cells)
+        assert str(refusal.value) == f"the cell at {where} is {value}, not 0 (blocked) or 1 (free)"
+
+    def test_zeros_and_ones_of_every_type_are_cells(self) -> None:
+        grids = [Grid(np.array([[1, 0]], kind)) for kind in (bool, np.int8, np.uint64, np.float16, float)]
+        assert all(grid == grids[0] for grid in grids)
+
     def test_a_map_too_large_for_exact_costs_is_refused(self) -> None:
         side = 2046  # with its border 2048 x 2048 cells, which is just allowed
         assert (side + 2) ** 2 == MAX_CELLS

@@ -1,10 +1,13 @@
 import os
 import subprocess
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from rt_gym import Grid, load_map, save_map
 from rt_gym.errors import InputError
 from rt_gym.files import atomic_write, read_bytes, remove_stale, shown
 
@@ -155,3 +158,13 @@ def test_a_file_that_is_written_again_keeps_its_mode(tmp_path: Path) -> None:
     path.chmod(0o600)
     atomic_write(path, b"new")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)
+
+
+def test_loading_maps_in_threads_leaves_the_filters_of_warnings_alone(tmp_path: Path) -> None:
+    paths = [tmp_path / f"map{ending}" for ending in (".npy", ".npz", ".png", ".csv")]
+    for path in paths:
+        save_map(Grid([[1, 0, 1]] * 40), path)
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(4) as threads:
+        assert all(grid.width == 3 for grid in threads.map(load_map, paths * 100))
+    assert warnings.filters == before
