@@ -238,3 +238,26 @@ class TestView:
                 assert [near for _, near, _ in view.neighbours(cell)] == [near for near, _ in plain]
                 costs = [cost for _, _, cost in view.neighbours(cell)]
                 assert costs == pytest.approx([cost / plain_grid.STRAIGHT for _, cost in plain])
+
+
+class Spender:
+    """An agent that spends before its first move, and then stands still."""
+
+    def reset(self, view: View, seed: int | None = None) -> None:
+        view.meter.scan(9)
+
+    def act(self) -> int:
+        return STAY
+
+
+@pytest.mark.parametrize("goal", [(0, 0), (1, 0)])
+@pytest.mark.parametrize("mode", ["truncate", "idle", "raise"])
+def test_what_is_spent_before_the_first_move_is_no_secret(goal: tuple[int, int], mode: str) -> None:
+    problem, budget = Problem(drawn(".."), (0, 0), goal), Budget(5, "scans", mode)
+    if mode == "raise":
+        with pytest.raises(BudgetExceeded):
+            agents.run(Spender(), problem, budget=budget, max_moves=3)
+        return
+    run = agents.run(Spender(), problem, budget=budget, max_moves=3)
+    assert (run.overrun, run.max_scans) == (True, 9)
+    assert (run.outcome == "overrun") == (mode == "truncate")
