@@ -44,10 +44,14 @@ def open_regular(path: PathLike, limit: int | None = None) -> Iterator[io.FileIO
         # Asked before opening, because opening a pipe would wait for its writer.
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise InputError(f"{shown(path)}: is not a regular file")
-        with open(path, "rb", buffering=0) as file:
-            if limit is not None and os.fstat(file.fileno()).st_size > limit:
-                raise InputError(f"{shown(path)}: is larger than the {limit} bytes that are read at most")
+        file = open(path, "rb", buffering=0)  # noqa: SIM115  closed below, where other errors are the caller's
+    with file:
+        if limit is not None and os.fstat(file.fileno()).st_size > limit:
+            raise InputError(f"{shown(path)}: is larger than the {limit} bytes that are read at most")
+        try:
             yield file
+        except OSError as error:  # of a disk
+            raise InputError(f"{shown(path)}: cannot be read ({error.strerror})") from None
 
 
 def digest_file(path: PathLike) -> str:

@@ -293,6 +293,7 @@ def _read_history(path: Path) -> Any:
     return evolve.History.of(path, _KEY, _SHAPE)
 
 
+@cache
 def _learner() -> Any:
     from training.learn.rl import RLConfig
     from training.learn.rl.model import make_env, make_model
@@ -311,7 +312,7 @@ def _make_checkpoint(folder: Path) -> Path:
 def _read_checkpoint(path: Path) -> Any:
     from training.learn.rl.model import load_checkpoint
 
-    return load_checkpoint(path, cache(_learner)())
+    return load_checkpoint(path, _learner())
 
 
 _CHECKPOINT = Kind("checkpoint", WORK_FILE, "train rl, going on", _make_checkpoint, _read_checkpoint)
