@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from agents.record import Decision
 from agents.runner.loop import bound_to
 from rt_gym.cost import to_float, to_floats
-from rt_gym.errors import InputError, checked_seed, quoted
+from rt_gym.errors import checked_seed, choice
 from rt_gym.handles import KeptHandle
 from rt_gym.meter import MEMORY_FULL
 from rt_gym.search.astar import make_buckets
@@ -68,9 +68,7 @@ class KernelAgent:
     backward: ClassVar[bool] = False
 
     def __init__(self, tie: str = "first") -> None:
-        if tie not in ("first", "random"):
-            raise InputError(f'tie must be "first" or "random", not {quoted(tie)}')
-        self.tie = tie
+        self.tie = choice("tie", tie, ("first", "random"))
         self.turn = Turn("agent")
         self.memory: Any = None
         self._made_for: tuple[int, int, str] | None = None

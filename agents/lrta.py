@@ -15,7 +15,6 @@ Deviations and readings:
 - The readings of the general step are listed in ``rt_gym.search.lookahead``.
 """
 
-from math import isqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from agents.base import Learner
 from rt_gym.errors import whole
 from rt_gym.jit import kernel
 from rt_gym.meter import charge
-from rt_gym.search.lookahead import general_lrta
+from rt_gym.search.lookahead import general_lrta, largest_depth
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value
@@ -61,15 +60,6 @@ def plan(terrain, trip, memory, s, t):
     if memory.depth == 1:
         return korf(terrain, trip, memory, s, t)
     return general_lrta(terrain, trip, memory.space, memory.h, s, t, memory.depth)
-
-
-def largest_depth(limit: int, count: str, reserve: int = 2) -> int:
-    """Return the largest depth of a lookahead whose bound of (2 depth - 1)**2 expansions fits.
-
-    Of scans, the room is divided by ``reserve``: the rest is kept for states that are read again.
-    """
-    room = limit if count == "expansions" else max(1, limit // reserve)
-    return (1 + isqrt(room)) // 2
 
 
 class LRTA(Learner):

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Learner
-from rt_gym.errors import InputError, flag, quoted, whole
+from rt_gym.errors import choice, flag, whole
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, begin_search, bounded_astar, expand, make_local, nth_closed
@@ -189,11 +189,8 @@ class LRTALSKD(Learner):
     ) -> None:
         super().__init__(tie)
         self.k, self.d = whole("k", k, 1, MAX_CELLS), whole("d", d, 1, MAX_CELLS)
-        if not isinstance(lookahead, str) or lookahead not in PLANS:
-            raise InputError(f'lookahead must be "dynamic" or "static", not {quoted(lookahead)}')
-        if control not in CONTROLS:
-            raise InputError(f'control must be "dynamic", "single" or "several", not {quoted(control)}')
-        self.lookahead, self.control, self.shared_k = lookahead, control, flag("shared_k", shared_k)
+        self.lookahead, self.control = choice("lookahead", lookahead, PLANS), choice("control", control, CONTROLS)
+        self.shared_k = flag("shared_k", shared_k)
         self.plan = PLANS[lookahead]
 
     @classmethod

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Learner
-from rt_gym.errors import InputError, quoted, whole
+from rt_gym.errors import choice, whole
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
 from rt_gym.search.space import NONE, Space, trace
@@ -68,9 +68,7 @@ class LSSLRTA(Learner):
     def __init__(self, lookahead: int = 50, commit: str = "all", tie: str = "first") -> None:
         super().__init__(tie)
         self.lookahead = whole("lookahead", lookahead, 1, MAX_CELLS)
-        if commit not in ("all", "one"):
-            raise InputError(f'commit must be "all" or "one", not {quoted(commit)}')
-        self.commit = commit
+        self.commit = choice("commit", commit, ("all", "one"))
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

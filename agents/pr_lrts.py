@@ -46,7 +46,7 @@ from agents.knowledge.regions import Regions, fill_depths, fill_values, prepare,
 from agents.lrts import LRTS, extend_trail, go_back, mark_station, too_much
 from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.cost import INF, to_floats
-from rt_gym.errors import InputError, quoted, whole
+from rt_gym.errors import choice, whole
 from rt_gym.jit import kernel
 from rt_gym.meter import raise_h
 from rt_gym.search.astar import FOUND, INTERRUPTED
@@ -156,9 +156,9 @@ class PRLRTS(LRTS):
     ) -> None:
         super().__init__(depth, gamma, quota, tie)
         self.level = whole("level", level, 0, MAX_LEVEL)
-        self.refine = _one_of("refine", refine, ("first", "path"))
-        self.abstraction = _one_of("abstraction", abstraction, KINDS)
-        self.control = _one_of("control", control, ("fixed", "dynamic"))
+        self.refine = choice("refine", refine, ("first", "path"))
+        self.abstraction = choice("abstraction", abstraction, KINDS)
+        self.control = choice("control", control, ("fixed", "dynamic"))
         self.precompute_seconds = 0.0
         self.regions: Any = None
 
@@ -264,9 +264,3 @@ class PRLRTS(LRTS):
         colours = np.append(found.colours, NONE)  # the last for what is in no region
         drawn = {"h": view.inner(risen[found.region]), "regions": view.inner(colours[found.region])}
         return super().layers() | drawn
-
-
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name} must be {' or '.join(map(quoted, known))}, not {quoted(value)}")
-    return value

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from agents.lrta import LRTA, MAX_DEPTH, largest_depth
+from agents.lrta import LRTA, MAX_DEPTH
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, raise_h
-from rt_gym.search.lookahead import QUEUED, look_ahead, propagate_costs
+from rt_gym.search.lookahead import QUEUED, largest_depth, look_ahead, propagate_costs
 from rt_gym.search.space import NONE
 from rt_gym.search.step import any_as_good, best_step
 from rt_gym.terrain import fill_h0

@@ -26,7 +26,7 @@ from agents.policies.depth_control import (
     open_layer,
     search,
 )
-from rt_gym.errors import InputError, quoted
+from rt_gym.errors import choice
 from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import LAYER_ADDED
 from rt_gym.views import KernelView
@@ -113,9 +113,7 @@ class RuleLRTA(DepthControl):
 
     def __init__(self, rule: str = "settle", d_max: int = 10, tie: str = "first") -> None:
         super().__init__(d_max, HISTORY, tie)
-        if rule not in RULES:
-            raise InputError(f"rule must be one of {', '.join(RULES)}, not {quoted(rule)}")
-        self.rule = rule
+        self.rule = choice("rule", rule, RULES)
 
     def make_memory(self, view: KernelView) -> RuleMemory:
         """Return the memory for maps of this size and kind."""

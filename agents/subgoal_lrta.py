@@ -39,7 +39,7 @@ from agents.lrta_k import plan as propagating_step
 from agents.lss_lrta import LSSLRTA
 from agents.lss_lrta import plan as searching_step
 from rt_gym.cost import INF
-from rt_gym.errors import InputError, quoted, whole
+from rt_gym.errors import InputError, choice, whole
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel, record
 from rt_gym.search.space import NONE, Space, slot_of, trace
@@ -214,13 +214,8 @@ class SubgoalLRTA(GoalSeeker):
         tie: str = "first",
     ) -> None:
         super().__init__(tie)
-        if first not in FIRSTS:
-            raise InputError(f'first must be "nearest" or "sub", not {quoted(first)}')
-        if switch not in SWITCHES:
-            raise InputError(f'switch must be "any" or "progress", not {quoted(switch)}')
-        if step not in PLANS:
-            raise InputError(f'step must be "lrta", "lss-lrta" or "lrta-k", not {quoted(step)}')
-        self.trees, self.first, self.switch, self.step = trees, first, switch, step
+        self.trees, self.first = trees, choice("first", first, FIRSTS)
+        self.switch, self.step = choice("switch", switch, SWITCHES), choice("step", step, PLANS)
         for name, value, owner in (("lookahead", lookahead, "lss-lrta"), ("k", k, "lrta-k")):
             if value is not None and step != owner:
                 raise InputError(f'{name} must be None unless step is "{owner}"')

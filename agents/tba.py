@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from agents.base import Searcher
 from agents.kernels.tba_paths import Paths, clear, make_paths, place_of, put
 from agents.kernels.tba_shortcut import Shortcut, make_shortcut, take_shortcut
-from rt_gym.errors import InputError, flag, quoted, whole
+from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.jit import kernel, record
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, Buckets, begin_astar, resume_astar
 from rt_gym.search.layers import direction
@@ -261,9 +261,7 @@ class TBA(Searcher):
         if self.expansions == self.R:
             raise InputError(f"R={self.R} and r={self.r} leave nothing for tracing: R must be larger or r smaller")
         self.threshold, self.shortcut = flag("threshold", threshold), flag("shortcut", shortcut)
-        if first not in FIRST:
-            raise InputError(f'first must be "count" or "length", not {quoted(first)}')
-        self.first = first
+        self.first = choice("first", first, FIRST)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

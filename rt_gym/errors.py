@@ -1,6 +1,7 @@
 """The errors that callers may want to catch, and the checks that every package makes of its arguments."""
 
 import reprlib
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -55,6 +56,14 @@ def whole(name: str, value: Any, low: int, high: int = (1 << 62)) -> int:
         span = f"of at least {low}" if high == 1 << 62 else f"from {low} to {high}"
         raise InputError(f"{name} must be a whole number {span}, not {quoted(value)}")
     return int(value)
+
+
+def choice(name: str, value: Any, known: Iterable[str]) -> str:
+    """Return a parameter that must be one of some words."""
+    words = [f'"{word}"' for word in known]
+    if not isinstance(value, str) or f'"{value}"' not in words:
+        raise InputError(f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {quoted(value)}")
+    return value
 
 
 def flag(name: str, value: Any) -> bool:

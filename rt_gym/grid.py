@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rt_gym.cost import DIAGONAL, STRAIGHT, to_float
-from rt_gym.errors import InputError, quoted
+from rt_gym.errors import InputError, choice, quoted
 from rt_gym.terrain import (
     CORNERS,
     DIRECTIONS,
@@ -72,10 +72,8 @@ class Grid:
             raise InputError(f"a grid of {width} x {height} is too large: with its border at most {MAX_CELLS} cells")
         if not isinstance(connectivity, (int, np.integer)) or connectivity not in (4, 8):
             raise InputError(f"connectivity must be 4 or 8, not {quoted(connectivity)}")
-        if not isinstance(cost, str) or cost not in ("octile", "unit"):
-            raise InputError(f'cost must be "octile" or "unit", not {quoted(cost)}')
-        if not isinstance(corner, str) or corner not in CORNERS:
-            raise InputError(f'corner must be "strict", "one" or "free", not {quoted(corner)}')
+        choice("cost", cost, ("octile", "unit"))
+        choice("corner", corner, CORNERS)
         if not isinstance(name, str):
             raise InputError(f"name must be a text, not {quoted(name)}")
         self.passable: NDArray[np.bool_] = frozen(_truth(array))

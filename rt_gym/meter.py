@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.errors import InputError, flag, quoted, whole
+from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.jit import kernel, record
 
 if TYPE_CHECKING:
@@ -86,10 +86,8 @@ class Budget:
     def __post_init__(self) -> None:
         if self.limit is not None:
             whole("budget", self.limit, 1)
-        if self.count not in ("expansions", "scans"):
-            raise InputError(f'count must be "expansions" or "scans", not {quoted(self.count)}')
-        if self.on_overrun not in ("truncate", "raise", "idle"):
-            raise InputError(f'on_overrun must be "truncate", "raise" or "idle", not {quoted(self.on_overrun)}')
+        choice("count", self.count, ("expansions", "scans"))
+        choice("on_overrun", self.on_overrun, ("truncate", "raise", "idle"))
         if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds < float("inf")):
             raise InputError(f"seconds must be a positive number or None, not {quoted(self.seconds)}")
         flag("free_reads", self.free_reads)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.belief import first_belief, notice, renew_belief, sense
-from rt_gym.errors import BudgetExceeded, Fault
+from rt_gym.errors import BudgetExceeded, Fault, InputError, quoted, whole
 from rt_gym.handles import KeptHandle
 from rt_gym.jit import kernel, record
 from rt_gym.meter import GO, STOP, TALLY, Budget, after_overrun, close_meter
@@ -164,10 +164,17 @@ class World:
         log: int = 0,
         clock: bool = False,
     ) -> None:
+        if not isinstance(problem, Problem):
+            raise InputError(f"problem must be a Problem, not {quoted(problem)}")
         self.problem, self.budget = problem, Budget.of(budget)
+        whole("max_moves", max_moves, 0, 10**9)
+        whole("log", log, 0, 10**9)
         cells, changes = problem.grid.terrain.free.size, problem.changes or ()
         self.terrain = first_belief(problem.grid, problem.vision, bool(changes))
-        self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock, self.budget)
+        try:
+            self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock, self.budget)
+        except MemoryError:
+            raise InputError(f"a path of {max_moves} moves takes more memory than there is: lower max_moves") from None
         self._fresh = True  # whether the arrays are as they were made
         self.truth: Any = None
         self._view: View | None = None

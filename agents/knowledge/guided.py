@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from agents.knowledge.goal_seeker import GoalSeeker
 from agents.knowledge.pdb import MAX_CAP, Database, build_columns, join, open_database
 from agents.knowledge.pdb_estimate import estimate
-from agents.lrta import largest_depth
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, quoted, whole
@@ -23,6 +22,7 @@ from rt_gym.grid import Grid
 from rt_gym.handles import with_parts
 from rt_gym.jit import kernel, record
 from rt_gym.meter import scan
+from rt_gym.search.lookahead import largest_depth
 from rt_gym.search.space import NONE
 from rt_gym.search.values import raise_value, value_at
 from rt_gym.trip import NO_PATH

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from agents.knowledge.pdb_entries import MODES, depth_within, fill_column, fill_hops, make_buffers, make_region_arrays
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.archive import Shapes, load_archive, save_archive
-from rt_gym.errors import InputError, quoted, whole
+from rt_gym.errors import InputError, choice, quoted, whole
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 
@@ -116,9 +116,7 @@ def entry_type(abstraction: Abstraction, cap: int) -> type[np.uint8 | np.uint16]
 
 def checked_mode(mode: Any) -> str:
     """Return a mode that must be one of the three."""
-    if mode not in MODES:
-        raise InputError(f'mode must be "G", "GI" or "I", not {quoted(mode)}')
-    return str(mode)
+    return choice("mode", mode, MODES)
 
 
 def build_hops(

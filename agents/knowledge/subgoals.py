@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from agents.knowledge.subgoal_tree import ROOT, TreeBuffers, grow_tree, make_tree_buffers
 from rt_gym.archive import Shapes, load_archive, save_archive
-from rt_gym.errors import InputError, quoted
+from rt_gym.errors import InputError, choice, quoted
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.terrain import Position, Terrain
@@ -229,8 +229,7 @@ def _repeats(numbers: NDArray[Any]) -> bool:
 
 def _checked(grid: Grid, goals: Iterable[Position] | None, first: str) -> NDArray[np.int32]:
     """Return the cells of the goals."""
-    if first not in FIRSTS:
-        raise InputError(f'first must be "nearest" or "sub", not {quoted(first)}')
+    choice("first", first, FIRSTS)
     places = None if goals is None else list(goals)
     for place in places or ():
         if not grid.contains(place) or not grid.passable[place[1], place[0]]:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import KernelAgent
-from agents.lrta import largest_depth
 from agents.policies.record_depths import Record, has_room, label_state, make_record
 from rt_gym.errors import InputError, whole
 from rt_gym.features.decision import (
@@ -30,7 +29,7 @@ from rt_gym.features.history import CELL, write_history
 from rt_gym.handles import with_parts
 from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import DepthResults, add_layer, begin_layered, learn_and_move, make_depth_results
-from rt_gym.search.lookahead import general_lrta
+from rt_gym.search.lookahead import general_lrta, largest_depth
 from rt_gym.search.space import Space, make_space
 from rt_gym.search.values import GoalValues, value_at
 from rt_gym.terrain import fill_h0

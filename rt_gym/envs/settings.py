@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rt_gym.cost import SQRT2
 from rt_gym.envs.pool import Source, make_pool
 from rt_gym.envs.step import Rules
-from rt_gym.errors import InputError, flag, quoted, whole
+from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.problem import Problem, listed
 
 LARGEST = 22.0  # bound of observations that are logarithms: that of what a billion moves can cost is below it
@@ -62,8 +62,8 @@ class Settings(ABC):
         max_moves: int = 10_000,
         reveal_optimal: bool | None = None,
     ) -> None:
-        self.observation = one_of("observation", observation, "box", "dict")
-        self.normalised = one_of("reward", reward, "cost", "normalised") == "normalised"
+        self.observation = choice("observation", observation, ("box", "dict"))
+        self.normalised = choice("reward", reward, ("cost", "normalised")) == "normalised"
         self.history = whole("history", history, 1, 10_000)
         self.price = _number("price", price, 0.0, 1e9)
         self.discount = 0.0 if shaping is None else _number("shaping", shaping, 0.0, 1.0)
@@ -120,14 +120,6 @@ class Settings(ABC):
         """Return what a reward of one is worth; without an optimal cost to divide by it stays as it is."""
         optimal = problem.optimal if self.normalised else None
         return 1.0 / optimal if optimal and np.isfinite(optimal) else 1.0
-
-
-def one_of(name: str, value: Any, *known: str) -> str:
-    """Return an argument that must be one of some words."""
-    if not isinstance(value, str) or value not in known:
-        words = " or ".join(f'"{word}"' for word in known)
-        raise InputError(f"{name} must be {words}, not {quoted(value)}")
-    return value
 
 
 def _number(name: str, value: Any, low: float, high: float) -> float:

@@ -17,6 +17,7 @@ Readings of the figure:
 """
 
 from itertools import product
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,3 +228,12 @@ def general_lrta(terrain, trip, space, h, s, t, depth):
     raise_value(trip, h, terrain, s, t, space.f[best])  # {6}
     trip.plan[0] = space.via[best]  # {7}
     return np.int64(1)
+
+
+def largest_depth(limit: int, count: str, reserve: int = 2) -> int:
+    """Return the largest depth of a lookahead whose bound of (2 depth - 1)**2 expansions fits.
+
+    Of scans, the room is divided by ``reserve``: the rest is kept for states that are read again.
+    """
+    room = limit if count == "expansions" else max(1, limit // reserve)
+    return (1 + isqrt(room)) // 2

@@ -97,19 +97,15 @@ def teleport(view: View) -> None:
     view._inside.trip.state["at"] = view._inside.goal_cell - 1
 
 
-def forget_steps(view: View) -> None:
-    view._inside.trip.tally["moves"] = 0
+def add_stays(view: View) -> None:
+    view._inside.trip.tally["stays"] = 1
 
 
 class TestTheWorldsOwn:
-    @pytest.mark.parametrize("deed", [turn_back, hide_scans, lift_limit, teleport])
+    @pytest.mark.parametrize("deed", [turn_back, hide_scans, lift_limit, teleport, add_stays])
     def test_what_only_the_world_writes_is_sealed_while_an_agent_thinks(self, deed: Deed) -> None:
         with pytest.raises(Fault, match="before move 1 the agent has changed its position, its meter or its totals"):
             agents.run(East(deed), CORRIDOR, budget=10)
-
-    def test_totals_are_sealed_as_well(self) -> None:
-        with pytest.raises(Fault, match="before move 2"):
-            agents.run(East(forget_steps), CORRIDOR)
 
     def test_an_honest_agent_and_one_that_asks_another_are_left_alone(self) -> None:
         class Wrapped(East):

@@ -1,6 +1,7 @@
 """Making agents: their parameters, what is refused and how, and which setting a budget chooses."""
 
 import inspect
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 import agents
 from rt_gym import Budget, InputError
+
+ODD = [np.array([1, 2]), np.zeros((2, 2)), np.array("first"), float("nan"), [], {}, b"x", 10**30, -1, 0.5, "", (1, 2)]
 
 
 class TestMake:
@@ -50,6 +53,12 @@ class TestMake:
     def test_any_other_tie_is_refused(self, agent_id: str, tie: Any) -> None:
         with pytest.raises(InputError, match='tie must be "first" or "random"'):
             agents.make(agent_id, tie=tie)
+
+    @pytest.mark.parametrize("value", ODD, ids=repr)
+    def test_any_value_of_any_parameter_is_taken_or_refused(self, agent_id: str, value: Any) -> None:
+        for name in agents.parameters(agent_id):
+            with suppress(InputError):
+                assert agents.make(agent_id, **{name: value}).memory is None
 
     def test_numpy_numbers_are_numbers(self) -> None:
         assert agents.make("lrta", depth=np.int64(3)).depth == 3

@@ -39,7 +39,7 @@ def moves(agent: Any, world: World, limit: int = 40) -> Iterator[None]:
 
 def believed(world: World) -> plain_grid.Map:
     """Return the map that the agent plans on."""
-    free = [(int(x), int(y)) for y, x in np.argwhere(world.view.passable)]
+    free = [(int(x), int(y)) for y, x in np.argwhere(world.kernel_view.passable)]
     return plain_grid.Map(world.problem.grid, free)
 
 

@@ -13,7 +13,7 @@ from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import distances, problems
 from reference.small_maps import drawn
-from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, Problem, World
+from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, InputError, Problem, World
 from rt_gym.cost import SQRT2
 from rt_gym.terrain import STEPS
 from rt_gym.world import Truth
@@ -380,3 +380,17 @@ def test_a_goal_in_reach_is_reached_by_following_the_distances(plain: tuple[Grid
         world.step(action)
         assert world.view.position == near
     assert world.view.position == goal
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"problem": 3}, "problem must be a Problem, not 3"),
+        ({"max_moves": -1}, "max_moves must be a whole number from 0"),
+        ({"max_moves": 10**18}, "max_moves must be a whole number from 0"),
+        ({"log": 2.5}, "log must be a whole number from 0"),
+    ],
+)
+def test_a_world_is_made_of_what_it_can_hold(arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        World(**({"problem": Problem(drawn(".."), (0, 0), (1, 0))} | arguments))

@@ -11,8 +11,8 @@ from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.abstraction.routes import subgoals_towards
 from rt_gym.envs.depth.episode import ControlTerms
 from rt_gym.envs.depth.subgoals import Subgoals
-from rt_gym.envs.settings import LARGEST, Settings, one_of
-from rt_gym.errors import whole
+from rt_gym.envs.settings import LARGEST, Settings
+from rt_gym.errors import choice, whole
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.history import FEATURES
 from rt_gym.features.subgoal import SUBGOAL
@@ -46,7 +46,7 @@ class DepthSettings(Settings):
 
     def __init__(self, d_max: int = 16, features: str = "rich", **settings: Any) -> None:
         self.d_max = whole("d_max", d_max, 1, MAX_DEPTH)
-        self.rich = one_of("features", features, "rich", "paper") == "rich"
+        self.rich = choice("features", features, ("rich", "paper")) == "rich"
         super().__init__(**settings)
         self.actions = self.d_max
 
@@ -112,7 +112,7 @@ class DepthGoalSettings(DepthSettings):
 
     def __init__(self, level: int = 4, abstraction: str = "clique", **settings: Any) -> None:
         self.level = whole("level", level, 0, MAX_LEVEL)
-        self.abstraction = one_of("abstraction", abstraction, *KINDS)
+        self.abstraction = choice("abstraction", abstraction, KINDS)
         super().__init__(**settings)
         self.actions = 2 * self.d_max  # as kernels take them: depths towards the goal, then towards the subgoal
         self._regions: dict[tuple[Grid, bool], tuple[Grid, Abstraction, NDArray[np.int32]]] = {}

@@ -7,7 +7,7 @@ from joblib.externals.loky import get_reusable_executor
 from typer.testing import CliRunner
 
 import agents
-from rt_gym import AgentFailure, InputError
+from rt_gym import AgentFailure, Fault, InputError
 from training.cli import app
 from training.runs import Allowance, Draw, Plan, Workers, enlist, enlist_all, find_courses, portfolio, run_plan
 
@@ -189,7 +189,7 @@ def test_a_class_that_writes_to_the_map_changes_nothing_for_the_others() -> None
 
 
 def test_a_class_that_teleports_has_no_row() -> None:
-    with pytest.raises(AgentFailure, match=r"Jumper broke down on rooms-64 .* \(Fault: before move 1 the agent has"):
+    with pytest.raises(Fault, match=r"Jumper broke down on rooms-64 .* \(Fault: before move 1 the agent has"):
         run_plan(course_of("Jumper"), workers=Workers(jobs=1))
 
 
