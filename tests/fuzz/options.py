@@ -12,7 +12,7 @@ import agents
 import rt_gym
 from fuzz.case import Case
 from fuzz.draws import draw_problem, some_settings
-from fuzz.values import FOUR, ISLANDS, PROBLEMS, ROOM, WALL, drawn, position, wrong
+from fuzz.values import FOUR, ISLANDS, PROBLEMS, ROOM, WALL, drawn, misnamed, position, wrong
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem, World
 from rt_gym.envs import ids
 from rt_gym.maps.generate import GENERATORS
@@ -35,7 +35,7 @@ SENSIBLE: dict[str, list[Any]] = {
     "reward": ["cost", "normalised"],
     "price": [0, 0.1, 1e9],
     "shaping": [None, 0.0, 0.99, 1],
-    "max_moves": [1, 3, 10**9],
+    "max_moves": [1, 3, 10**6],
     "window": [1, 3, 11, 101],
     "stay": [True, False],
     "budget": BUDGETS,
@@ -73,7 +73,7 @@ def check_environment(case: Case, env_id: str, batched: bool) -> None:
     entry = gym.spec(env_id).vector_entry_point if batched else gym.spec(env_id).entry_point
     known = inspect.signature(gym.envs.registration.load_env_creator(str(entry))).parameters
     sensible = {name: SENSIBLE[name] for name in known if name in SENSIBLE}
-    options = {"map": ROOM, "pool": 2} | drawn(case, sensible, 3)
+    options = {"map": ROOM, "pool": 2} | drawn(case, sensible, 3) | misnamed(case)
     options["render_mode"] = case.pick(None, "rgb_array", "ansi", "no such thing")  # Gymnasium takes words only
     case.story.update(made=env_id, batched=batched, options=options)
     if batched:
@@ -105,7 +105,7 @@ def check_agent(case: Case) -> None:
     """Make an agent with some parameters and run it."""
     agent_id = case.pick(*agents.ids())
     known = {name: [default, *_seen(agent_id, name)] for name, default in agents.parameters(agent_id).items()}
-    settings = drawn(case, known, 3)
+    settings = drawn(case, known, 3) | misnamed(case)
     problem, budget = draw_problem(case), case.pick(*BUDGETS)
     if case.chance(0.2):
         budget = wrong(case)
