@@ -96,7 +96,7 @@ def test_an_unknown_family_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize("family", [None, ["maze"], {"maze"}, slice(3)])
 def test_a_family_that_is_no_word_is_refused(family: Any) -> None:
-    with pytest.raises(InputError, match="^unknown map family "):
+    with pytest.raises(InputError, match="unknown map family "):
         maps.generate(family, size=9, seed=0)
 
 
