@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import Case
-from rt_gym import Budget, Grid, Problem
+from rt_gym import Budget, Change, Grid, Problem
 
 ISLANDS = Grid([[1, 1, 0, 1, 1], [1, 1, 0, 1, 1]], name="islands")
 ROOM = Grid(np.ones((6, 7)), name="room")
@@ -42,7 +42,7 @@ RUBBISH: list[Any] = [
 ]
 PROBLEMS = [
     Problem(ISLANDS, (0, 0), (1, 1)),
-    Problem(ISLANDS, (3, 0), (4, 1), changes=((1, (3, 0), False),)),
+    Problem(ISLANDS, (3, 0), (4, 1), changes=(Change(1, (3, 0), False),)),
     Problem(ISLANDS, (0, 0), (4, 0), allow_unsolvable=True),
     Problem(ROOM, (0, 0), (6, 5)),
     Problem(ROOM, (3, 3), (3, 3)),
