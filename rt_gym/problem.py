@@ -57,6 +57,8 @@ class Problem:
     allow_unsolvable: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.grid, Grid):
+            raise InputError(f"grid must be a Grid, not {quoted(self.grid)}")
         if not self.grid.free_cells:
             raise InputError(f"map {self.grid.name or 'without a name'} has no free cell")
         for role in ("start", "goal"):

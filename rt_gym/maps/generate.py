@@ -118,7 +118,7 @@ def generate(family: str, **parameters: Any) -> Grid:
         >>> generate("maze", size=31, seed=7)
         <Grid 'maze-31x31-s7' 31 x 31, 8 neighbours, octile, strict>
     """
-    if family not in GENERATORS:
+    if not isinstance(family, str) or family not in GENERATORS:
         raise InputError(f"unknown map family {quoted(family)}, known are {', '.join(GENERATORS)}")
     make = GENERATORS[family]
     wanted = inspect.signature(make).parameters.keys()

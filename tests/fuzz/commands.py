@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import click
 import typer.main
 
 import agents
@@ -106,9 +105,10 @@ SMALL: dict[str, list[str]] = {
 
 
 @cache
-def tree() -> dict[str, click.Command]:
+def tree() -> dict[str, Any]:
     """Return the commands by their names, such as ``precompute pdb``."""
-    found, waiting = {}, [("", typer.main.get_command(app))]
+    found: dict[str, Any] = {}
+    waiting: list[tuple[str, Any]] = [("", typer.main.get_command(app))]
     while waiting:
         name, command = waiting.pop()
         if hasattr(command, "commands"):

@@ -23,7 +23,7 @@ _DASK = "dask"  # in a line: the options of a local cluster
 # What is run in an empty folder. Each takes seconds, and what it must leave behind at least.
 LINES: dict[str, tuple[str, str]] = {
     "compare": (
-        "compare terrain-96 -a lrta:depth=1..6 --problems 200 --optimal 20..90 --jobs 1 --out out",
+        f"compare {_COURSE} --jobs 1 --out out",
         "results.csv",
     ),
     "compare, two workers": (
@@ -39,8 +39,8 @@ LINES: dict[str, tuple[str, str]] = {
     "precompute knn": ("precompute knn rooms-64 --records 3000 --jobs 1 --yes --out out.npz", "out.npz"),
     "train depth": (f"train depth {_MAPS} --problems 10 --d-max 4 --dagger 1 --jobs 1 --out out", ".json"),
     "train goal": (
-        "train goal --maps rooms-64 --test maze-63 --problems 10 --states 10 --jobs 1 --out out",
-        "goal.json",
+        "train goal --maps rooms-64 --test open-16 --problems 10 --states 9 --jobs 1 --out out",
+        ".json",
     ),
     "train rl, cma": (f"train rl {_MAPS} --problems 2 --algo cma --generations 4 --d-max 5 --jobs 1 --out out", ".npz"),
     "train rl, ppo": (

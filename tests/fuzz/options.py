@@ -12,7 +12,7 @@ import agents
 import rt_gym
 from fuzz.case import Case
 from fuzz.draws import draw_problem, some_settings
-from fuzz.values import FOUR, ISLANDS, PROBLEMS, ROOM, WALL, drawn, position, wrong
+from fuzz.values import FOUR, ISLANDS, PROBLEMS, ROOM, WALL, drawn, misnamed, position, wrong
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem, World
 from rt_gym.envs import ids
 from rt_gym.maps.generate import GENERATORS
@@ -35,7 +35,7 @@ SENSIBLE: dict[str, list[Any]] = {
     "reward": ["cost", "normalised"],
     "price": [0, 0.1, 1e9],
     "shaping": [None, 0.0, 0.99, 1],
-    "max_moves": [1, 3, 10**9],
+    "max_moves": [1, 3, 10**6],
     "window": [1, 3, 11, 101],
     "stay": [True, False],
     "budget": BUDGETS,
@@ -73,7 +73,7 @@ def check_environment(case: Case, env_id: str, batched: bool) -> None:
     entry = gym.spec(env_id).vector_entry_point if batched else gym.spec(env_id).entry_point
     known = inspect.signature(gym.envs.registration.load_env_creator(str(entry))).parameters
     sensible = {name: SENSIBLE[name] for name in known if name in SENSIBLE}
-    options = {"map": ROOM, "pool": 2} | drawn(case, sensible, 3)
+    options: dict[str, Any] = {"map": ROOM, "pool": 2} | drawn(case, sensible, 3) | misnamed(case)
     options["render_mode"] = case.pick(None, "rgb_array", "ansi", "no such thing")  # Gymnasium takes words only
     case.story.update(made=env_id, batched=batched, options=options)
     if batched:
@@ -105,7 +105,7 @@ def check_agent(case: Case) -> None:
     """Make an agent with some parameters and run it."""
     agent_id = case.pick(*agents.ids())
     known = {name: [default, *_seen(agent_id, name)] for name, default in agents.parameters(agent_id).items()}
-    settings = drawn(case, known, 3)
+    settings = drawn(case, known, 3) | misnamed(case)
     problem, budget = draw_problem(case), case.pick(*BUDGETS)
     if case.chance(0.2):
         budget = wrong(case)
@@ -140,7 +140,12 @@ def check_value(case: Case) -> None:
 
 def _grid(case: Case) -> None:
     cells = case.pick(np.ones((3, 4)), [[1, 0], [0, 1]], [[True] * 3], np.zeros((2, 2), "f4"), [[2, -5], [np.nan, 1]])
-    given = {"passable": [cells], "connectivity": [4, 8], "cost": ["octile", "unit"], "corner": ["strict", "one"]}
+    given: dict[str, list[Any]] = {
+        "passable": [cells],
+        "connectivity": [4, 8],
+        "cost": ["octile", "unit"],
+        "corner": ["strict", "one"],
+    }
     options = {"passable": cells} | drawn(case, given | {"name": ["", "x"]}, 2)
     case.story.update(made="Grid", options=options)
     grid = attempt(case, lambda: Grid(**options))
@@ -150,7 +155,12 @@ def _grid(case: Case) -> None:
 
 
 def _problem(case: Case) -> None:
-    given = {"vision": [None, 1, 5], "changes": CHANGES, "allow_unsolvable": [True, False], "grid": [ROOM, WALL]}
+    given: dict[str, list[Any]] = {
+        "vision": [None, 1, 5],
+        "changes": CHANGES,
+        "allow_unsolvable": [True, False],
+        "grid": [ROOM, WALL],
+    }
     options = {"grid": ISLANDS, "start": position(case), "goal": position(case)} | drawn(case, given, 2)
     case.story.update(made="Problem", options=options)
     problem = attempt(case, lambda: Problem(**options))
@@ -159,7 +169,11 @@ def _problem(case: Case) -> None:
 
 
 def _budget(case: Case) -> None:
-    given = {"limit": [None, 1, 50], "count": ["expansions", "scans"], "on_overrun": ["idle", "raise"]}
+    given: dict[str, list[Any]] = {
+        "limit": [None, 1, 50],
+        "count": ["expansions", "scans"],
+        "on_overrun": ["idle", "raise"],
+    }
     options = drawn(case, given | {"seconds": [None, 0.1]}, 3)
     case.story.update(made="Budget", options=options)
     budget = attempt(case, lambda: Budget(**options))
@@ -171,7 +185,13 @@ def _budget(case: Case) -> None:
 
 
 def _sample(case: Case) -> None:
-    given = {"count": [0, 1, 5], "low": [0, 1, 3.5], "high": [2, 9, np.inf], "seed": [0, 9], "vision": [None, 2]}
+    given: dict[str, list[Any]] = {
+        "count": [0, 1, 5],
+        "low": [0, 1, 3.5],
+        "high": [2, 9, np.inf],
+        "seed": [0, 9],
+        "vision": [None, 2],
+    }
     options = {"count": 3} | drawn(case, given, 2)
     if isinstance(options["count"], (int, np.integer)) and options["count"] > 10_001:
         return  # as many as are asked for are made
@@ -189,7 +209,7 @@ def _generate(case: Case) -> None:
 
 
 def _world(case: Case) -> None:
-    given = {"budget": BUDGETS, "max_moves": [0, 5], "log": [0, 9], "clock": [True, False]}
+    given: dict[str, list[Any]] = {"budget": BUDGETS, "max_moves": [0, 5], "log": [0, 9], "clock": [True, False]}
     options = drawn(case, given, 2)
     case.story.update(made="World", options=options)
     world = attempt(case, lambda: World(case.pick(*PROBLEMS) if case.chance(0.9) else wrong(case), **options))

@@ -28,7 +28,7 @@ class Task(NamedTuple):
 
     def run(self, agent: Any = None) -> agents.Run:
         """Run it, by its id or with an agent that is already made."""
-        options = {"budget": self.budget, "max_moves": self.max_moves, "seed": self.seed}
+        options: dict[str, Any] = {"budget": self.budget, "max_moves": self.max_moves, "seed": self.seed}
         if agent is not None:
             return agents.run(agent, self.problem, **options)
         return agents.run(self.agent_id, self.problem, **options, **self.settings)

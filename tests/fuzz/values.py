@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import Case
-from rt_gym import Budget, Grid, Problem
+from rt_gym import Budget, Change, Grid, Problem
 
 ISLANDS = Grid([[1, 1, 0, 1, 1], [1, 1, 0, 1, 1]], name="islands")
 ROOM = Grid(np.ones((6, 7)), name="room")
@@ -42,7 +42,7 @@ RUBBISH: list[Any] = [
 ]
 PROBLEMS = [
     Problem(ISLANDS, (0, 0), (1, 1)),
-    Problem(ISLANDS, (3, 0), (4, 1), changes=((1, (3, 0), False),)),
+    Problem(ISLANDS, (3, 0), (4, 1), changes=(Change(1, (3, 0), False),)),
     Problem(ISLANDS, (0, 0), (4, 0), allow_unsolvable=True),
     Problem(ROOM, (0, 0), (6, 5)),
     Problem(ROOM, (3, 3), (3, 3)),
@@ -57,12 +57,14 @@ def wrong(case: Case) -> Any:
 
 
 def drawn(case: Case, sensible: dict[str, list[Any]], most: int, rate: float = 0.5) -> dict[str, Any]:
-    """Return values for one to ``most`` of these names, sensible ones at this rate; now and then of an unknown name."""
+    """Return values for one to ``most`` of these names, sensible ones at this rate."""
     names = list(case.rng.permutation(list(sensible))[: case.whole(1, most)])
-    values = {str(name): case.pick(*sensible[name]) if case.chance(rate) else wrong(case) for name in names}
-    if case.chance(0.03):
-        values[case.pick("depht", "Map", "self", "x y", "")] = wrong(case)
-    return values
+    return {str(name): case.pick(*sensible[name]) if case.chance(rate) else wrong(case) for name in names}
+
+
+def misnamed(case: Case) -> dict[str, Any]:
+    """Return, now and then, a value for a name that nothing has."""
+    return {case.pick("depht", "Map", "x y", ""): wrong(case)} if case.chance(0.03) else {}
 
 
 def position(case: Case) -> Any:

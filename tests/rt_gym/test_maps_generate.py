@@ -94,6 +94,12 @@ def test_an_unknown_family_is_refused_with_the_known_ones() -> None:
         maps.generate("mace", seed=1)
 
 
+@pytest.mark.parametrize("family", [None, ["maze"], {"maze"}, slice(3)])
+def test_a_family_that_is_no_word_is_refused(family: Any) -> None:
+    with pytest.raises(InputError, match="unknown map family "):
+        maps.generate(family, size=9, seed=0)
+
+
 def test_the_density_is_the_share_of_blocked_cells() -> None:
     assert maps.random_obstacles(300, 300, 0.35, 1).free_cells == pytest.approx(0.65 * 300 * 300, rel=0.02)
     assert maps.random_obstacles(30, 30, 0.0, 1).passable.all()

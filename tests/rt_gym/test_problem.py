@@ -17,6 +17,12 @@ from rt_gym.cost import INF, SQRT2, to_float
 YARD = drawn("...#.", ".#.#.", "...#.")
 
 
+@pytest.mark.parametrize("grid", [None, "open-16", 3.5, np.ones((3, 3))])
+def test_what_is_no_grid_is_refused(grid: Any) -> None:
+    with pytest.raises(InputError, match="grid must be a Grid, not "):
+        Problem(grid, (0, 0), (1, 1))
+
+
 class TestPositions:
     @pytest.mark.parametrize("role", ["start", "goal"])
     @pytest.mark.parametrize(
