@@ -26,8 +26,8 @@ class Run:
     """The record of one trial, or the totals over several.
 
     Of several trials, counts and costs are sums, maxima are maxima, ``path`` is the last one, and ``trials`` holds a
-    record of each; once these hold four million positions, only the last one keeps its path, and the path of the others
-    is empty. Standing still and walking into a wall cost as much as a straight step.
+    record of each. Once these hold four million positions, the paths of all further ones but the last are left empty.
+    Standing still and walking into a wall cost as much as a straight step.
 
     Attributes:
         outcome: ``"goal"``, ``"out of moves"``, ``"no path"`` or ``"overrun"``.

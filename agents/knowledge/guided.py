@@ -16,7 +16,7 @@ from agents.knowledge.pdb import MAX_CAP, Database, build_columns, join, open_da
 from agents.knowledge.pdb_estimate import estimate
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.cost import INF
-from rt_gym.errors import InputError, quoted, whole
+from rt_gym.errors import InputError, choice, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.grid import Grid
 from rt_gym.handles import with_parts
@@ -191,9 +191,8 @@ class Guided(GoalSeeker):
         self.level = LEVEL if asked["level"] is None else whole("level", asked["level"], 0, MAX_LEVEL)
         self.cap = CAP if cap is None else whole("cap", cap, 1, MAX_CAP)
         self.mode = asked["mode"]
-        self.abstraction = ABSTRACTION if asked["abstraction"] is None else asked["abstraction"]
-        if self.abstraction not in KINDS:
-            raise InputError(f'abstraction must be "clique" or "tiles", not {quoted(self.abstraction)}')
+        abstraction = ABSTRACTION if asked["abstraction"] is None else asked["abstraction"]
+        self.abstraction = choice("abstraction", abstraction, KINDS)
         self.patience = whole("patience", patience, 1, 1_000_000)
         self.precompute_seconds = 0.0
         self._source = None if database is None else open_database(database)
