@@ -127,7 +127,7 @@ def test_revisit_knows_the_states_of_the_history_and_none_before(moves: int, exp
 @pytest.mark.plain
 def test_an_unknown_rule_is_refused() -> None:
     for rule in ("", "depth", None, 1):
-        with pytest.raises(InputError, match="rule must be one of update, revisit, settle"):
+        with pytest.raises(InputError, match='rule must be "update", "revisit" or "settle"'):
             agents.make("rule-lrta", rule=rule)
 
 
