@@ -159,7 +159,15 @@ def _by_default(agent_id: str, limit: int | None, count: str) -> tuple[Any, dict
 
 def _run_by_id(agent_id: str, problem: Problem, settings: dict[str, Any], options: tuple[Any, ...]) -> Run:
     """Run an agent that has run before with these settings on such a map, or a new one. One that raised is dropped."""
-    budget = options[0]
+    budget, plain = options[0], not settings
+    if plain and (recent := POOL.take_recent(agent_id, budget, problem.grid)) is not None:
+        try:
+            return run_agent(recent.agent, problem, *options)
+        except BaseException:
+            POOL.drop(recent.agent)
+            raise
+        finally:
+            recent.busy.release()
     if settings:
         kind, settings = _chosen(agent_id, budget, settings)
         key = key_of(settings_key(kind, settings), problem)
@@ -168,14 +176,19 @@ def _run_by_id(agent_id: str, problem: Problem, settings: dict[str, Any], option
         key = key_of(shared_key, problem)
     if key is None:
         return run_agent(kind(**settings), problem, *options)
-    agent = POOL.take(key)
-    if agent is None:
-        agent = kind(**settings)
-        agent.turn.take()  # until it is put back
+    return _run_pooled(key, POOL.take(key) or kind(**settings), problem, options, agent_id if plain else None)
+
+
+def _run_pooled(
+    key: Hashable, agent: KernelAgent, problem: Problem, options: tuple[Any, ...], agent_id: str | None
+) -> Run:
+    """Run an agent and let it wait for the next run; ``agent_id`` is that of a run without settings."""
     try:
         record = run_agent(agent, problem, *options)
     except BaseException:
         POOL.drop(agent)
         raise
     POOL.put(key, agent)
+    if agent_id is not None:
+        POOL.note_recent(agent_id, options[0], problem.grid, agent)
     return record

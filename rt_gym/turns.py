@@ -1,55 +1,42 @@
 """One thread at a time: kernels run without Python's lock, and two threads in the same arrays could crash all."""
 
-from threading import Lock, get_ident
+from threading import RLock
 from typing import Any
 
 from rt_gym.errors import InputError
 
 
 class Turn:
-    """Who is using an object now. A copy of the object has a turn of its own, which nobody has taken.
+    """Who is using an object now: ``with turn:`` refuses all threads but one, which may take it again.
+
+    A copy of the object has a turn of its own, which nobody has taken. Where a tenth of a microsecond counts, call
+    ``acquire(False)`` and ``release`` of the lock; what refuses otherwise is ``refusal``.
 
     Args:
         kind: what messages call the object.
     """
 
-    __slots__ = ("_acquire", "_again", "_kind", "_owner", "_release", "locked")
+    __slots__ = ("_kind", "acquire", "release")
 
     def __init__(self, kind: str) -> None:
-        lock = Lock()
-        self._acquire, self._release, self.locked = lock.acquire, lock.release, lock.locked
-        self._kind, self._owner, self._again = kind, 0, 0
+        lock = RLock()
+        self._kind, self.acquire, self.release = kind, lock.acquire, lock.release
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Turn, (self._kind,)
 
-    def take(self) -> bool:
-        """Take the turn; False if anybody has it, the caller included."""
-        if not self._acquire(False):
-            return False
-        self._owner = get_ident()
-        return True
-
     def __enter__(self) -> None:
-        """Take the turn, or go on with it in the thread that has it.
+        """Take the turn.
 
         Raises:
             InputError: if another thread has it.
         """
-        if self._acquire(False):
-            self._owner = get_ident()
-        elif self._owner == get_ident():
-            self._again += 1
-        else:
-            raise InputError(f"this {self._kind} is in use by another thread: give each thread one of its own")
+        if not self.acquire(False):
+            raise self.refusal()
 
     def __exit__(self, *error: object) -> None:
-        if self._again:
-            self._again -= 1
-        else:
-            self.end()
+        self.release()
 
-    def end(self) -> None:
-        """Give the turn back."""
-        self._owner = 0
-        self._release()
+    def refusal(self) -> InputError:
+        """Return what a thread that comes second is told."""
+        return InputError(f"this {self._kind} is in use by another thread: give each thread one of its own")

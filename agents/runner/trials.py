@@ -38,8 +38,12 @@ def run_agent(
         _require_convergence(agent, problem)
     if not isinstance(agent, KernelAgent):
         return _run_trials(agent, problem, budget, wanted, most, seed, clock)
-    with agent.turn:
+    if not agent.turn.acquire(False):
+        raise agent.turn.refusal()
+    try:
         return _run_trials(agent, problem, budget, wanted, most, seed, clock)
+    finally:
+        agent.turn.release()
 
 
 def _require_convergence(agent: Agent, problem: Problem) -> None:

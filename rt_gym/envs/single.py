@@ -197,8 +197,12 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         if late:
             self._world.trip.state["verdict"] = OVERRUN
         out = np.empty(self._size, np.float32)
-        with self._turn:
+        if not self._turn.acquire(False):
+            raise self._turn.refusal()
+        try:
             reward, flags, info = self._advance(chosen, out)
+        finally:
+            self._turn.release()
         if flags & OVERRAN and self.budget.on_overrun == "raise":
             excess = f"took more than {self._seconds} seconds" if late else self._world.excess
             raise BudgetExceeded(f"move {self.kernel_view.moves + 1} {excess}")

@@ -166,3 +166,39 @@ class TestBounds:
         agents.run(agent, problem)
         pool.put(0, agent)
         assert (len(pool), pool.bytes) == (0, 0)
+
+
+class TestRunsLikeTheLast:
+    """Without settings, on the same map, under the same budget."""
+
+    def test_they_take_its_agent_and_give_what_a_fresh_one_gives(self, pool: Pool) -> None:
+        grid = some_problems(5, 1)[0].grid
+        cells = [(int(x), int(y)) for y, x in np.argwhere(grid.labels.reshape(grid.height + 2, -1)[1:-1, 1:-1] == 1)]
+        for start, goal in zip(cells, reversed(cells), strict=True):
+            problem = Problem(grid, start, goal)
+            assert facts(agents.run("lrta", problem)) == facts(agents.run(agents.make("lrta"), problem))
+            assert len(pool) == 1
+
+    def test_another_budget_has_another_setting(self, pool: Pool) -> None:
+        (problem,) = some_problems(6, 1)
+        for limit in (100, 10, 100):
+            expected = agents.run(agents.make("lrta", budget=limit), problem, budget=limit)
+            assert facts(agents.run("lrta", problem, budget=limit)) == facts(expected)
+
+    def test_one_that_raised_is_dropped(self, pool: Pool) -> None:
+        (problem,) = some_problems(7, 1)
+        budget = Budget(1, "scans", on_overrun="raise")
+        for _ in range(3):
+            with pytest.raises(BudgetExceeded):
+                agents.run("lrta-ls-k", problem, budget=budget)
+            assert len(pool) == 0
+
+    def test_threads_that_run_other_ids_on_the_same_map_do_not_meet(self, pool: Pool) -> None:
+        (problem,) = some_problems(8, 1)
+        wanted = {name: facts(agents.run(agents.make(name), problem)) for name in ("lrta", "astar", "rtaa", "tba")}
+
+        def work(name: str) -> bool:
+            return all(facts(agents.run(name, problem)) == wanted[name] for _ in range(40))
+
+        with ThreadPoolExecutor(8) as threads:
+            assert all(threads.map(work, [*wanted] * 4))

@@ -31,10 +31,10 @@ class TestAgents:
     def test_one_that_is_in_use_refuses_another_thread(self) -> None:
         agent, view = agents.make("lrta"), OPEN.view()
         agent.reset(view)
-        agent.turn.take()
+        agent.turn.acquire()
         for work in (agent.act, lambda: agent.reset(view), lambda: agents.run(agent, OPEN)):
             assert refusal_in_a_thread(work).endswith(IN_USE)
-        agent.turn.end()
+        agent.turn.release()
         assert refusal_in_a_thread(agent.act) == ""
 
     def test_many_threads_get_the_right_answer_or_a_refusal(self) -> None:
@@ -60,12 +60,12 @@ class TestAgents:
         agent = agents.make("lrta", depth=4)
         with pytest.raises(rt_gym.BudgetExceeded):
             agents.run(agent, OPEN, budget=rt_gym.Budget(5, on_overrun="raise"))
-        assert not agent.turn.locked()
+        assert refusal_in_a_thread(lambda: agents.run(agent, OPEN)) == ""
 
     @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
     def test_a_copy_of_one_in_use_is_free(self, duplicate: Any) -> None:
         agent = agents.make("lrta")
-        agent.turn.take()
+        agent.turn.acquire()
         assert agents.run(duplicate(agent), OPEN).solved
 
 
@@ -77,10 +77,10 @@ class TestEnvironments:
         action, actions = env.action_space.sample(), batch.action_space.sample()
         for each, chosen in ((env, action), (batch, actions)):
             each.reset(seed=0)
-            each._turn.take()
+            each._turn.acquire()
             assert refusal_in_a_thread(each.reset).endswith(IN_USE)
             assert refusal_in_a_thread(lambda each=each, chosen=chosen: each.step(chosen)).endswith(IN_USE)
-            each._turn.end()
+            each._turn.release()
             assert refusal_in_a_thread(lambda each=each, chosen=chosen: each.step(chosen)) == ""
 
 
