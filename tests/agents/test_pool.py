@@ -190,7 +190,7 @@ class TestRunsLikeTheLast:
         budget = Budget(1, "scans", on_overrun="raise")
         for _ in range(3):
             with pytest.raises(BudgetExceeded):
-                agents.run("lrta-ls-k", problem, budget=budget)
+                agents.run("lss-lrta", problem, budget=budget)
             assert len(pool) == 0
 
     def test_threads_that_run_other_ids_on_the_same_map_do_not_meet(self, pool: Pool) -> None:
