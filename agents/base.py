@@ -127,12 +127,16 @@ class KernelAgent:
         """Begin a new problem: forget what was learned. The arrays of the last one are used again where they fit."""
         inside = kernel_view(view)
         kind = (inside.terrain.mask.size, inside.connectivity, inside.cost)
-        with self.turn:
+        if not self.turn.acquire(False):
+            raise self.turn.refusal()
+        try:
             if kind != self._made_for:
                 self.memory, self._made_for = self.make_memory(inside), kind
             self.view = inside
             inside.painter = self.layers
             self.clear_memory(inside, tie_seed(seed) if self.tie == "random" else 0)
+        finally:
+            self.turn.release()
 
     @property
     def nbytes(self) -> int:

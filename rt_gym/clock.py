@@ -57,13 +57,17 @@ def time_move(clock):
         times.longest = spent
 
 
-def quantile(clock: Clock, share: float) -> float:
-    """Return the time in ticks below which this share of the moves lies, to the width of a bin."""
+def quantiles(clock: Clock, *shares: float) -> list[float]:
+    """Return the times in ticks below which these shares of the moves lie, to the width of a bin."""
     counts = clock.bins.cumsum()
     moves = int(counts[-1]) if counts.size else 0
     if moves == 0:
-        return 0.0
-    index = int(counts.searchsorted(ceil(share * moves)))  # a float would have all counts converted
-    if index < 32:
-        return float(index)
-    return min((16.5 + index % 16) * 2.0 ** (index // 16 - 1), float(clock.times[0].longest))
+        return [0.0] * len(shares)
+    longest = float(clock.times[0].longest)
+    # A float would have all counts converted.
+    return [_middle(int(counts.searchsorted(ceil(share * moves))), longest) for share in shares]
+
+
+def _middle(index: int, longest: float) -> float:
+    """Return the middle of a bin, but no more than the longest time."""
+    return float(index) if index < 32 else min((16.5 + index % 16) * 2.0 ** (index // 16 - 1), longest)

@@ -148,12 +148,19 @@ def fill_h0(terrain, goal, h):
 
 @kernel
 def count_learned(terrain, goal, h):
-    """Return how many free cells have a value other than the heuristic."""
+    """Return how many free cells have a value other than the heuristic.
+
+    Most rows have none: whether one has is found in a loop that does nothing else, which takes less time.
+    """
     stride = terrain.offset[1]
     goal_x, goal_y = locate(terrain, goal)
     count = 0
     for row in range(h.size // stride):
-        line, free = h[row * stride :], terrain.free[row * stride :]
+        line, free, differs = h[row * stride :], terrain.free[row * stride :], np.int64(0)
+        for column in range(stride):
+            differs |= line[column] ^ span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
+        if differs == 0:
+            continue
         for column in range(stride):
             value = span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y)
             count += (line[column] != value) & (free[column] != 0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
 from agents.runner.loop import GOAL, OUT_OF_MOVES
-from rt_gym.clock import quantile, start_clock, time_move
+from rt_gym.clock import quantiles, start_clock, time_move
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.meter import OVERRUN, STUCK, Budget
 from rt_gym.problem import Problem
@@ -198,4 +198,5 @@ def _move_seconds(world: World, seconds: float) -> MoveSeconds | None:
     if not clock.bins.size:
         return None
     tick = seconds / max(1, int(clock.times[0].total))
-    return MoveSeconds(quantile(clock, 0.5) * tick, quantile(clock, 0.99) * tick, int(clock.times[0].longest) * tick)
+    p50, p99 = quantiles(clock, 0.5, 0.99)
+    return MoveSeconds(p50 * tick, p99 * tick, int(clock.times[0].longest) * tick)
