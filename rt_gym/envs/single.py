@@ -206,10 +206,9 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         if flags & OVERRAN and self.budget.on_overrun == "raise":
             excess = f"took more than {self._seconds} seconds" if late else self._world.excess
             raise BudgetExceeded(f"move {self.kernel_view.moves + 1} {excess}")
-        terminated, truncated = bool(flags & TERMINATED), bool(flags & TRUNCATED)
+        terminated, truncated = flags & TERMINATED != 0, flags & TRUNCATED != 0
         self._over = terminated or truncated
-        info["overrun"] = bool(flags & OVERRAN)
-        info["no_path"] = bool(flags & LOST)
+        info["overrun"], info["no_path"] = flags & OVERRAN != 0, flags & LOST != 0
         if self.render_mode == "human":
             self.render()
         if self._seconds is not None:
@@ -218,6 +217,8 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
 
     def _checked(self, action: Any) -> int:
         actions = self.settings.actions
+        if type(action) is int and 0 <= action < actions:
+            return action
         try:
             value = operator.index(action)
         except TypeError:
