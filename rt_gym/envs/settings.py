@@ -136,6 +136,20 @@ def _range(optimal: Any) -> tuple[float, float]:
     return low, high
 
 
+def index_of(name: str, value: Any, count: int) -> int:
+    """Return an option of ``reset`` that must be a number below ``count``."""
+    return whole(f"options[{name!r}]", value, 0, count - 1)
+
+
+def frame_size(render_size: Any) -> tuple[int, int]:
+    """Return width and height of a frame in pixels."""
+    try:
+        width, height = render_size
+    except (TypeError, ValueError):
+        raise InputError(f"render_size must be a pair of numbers of pixels, not {quoted(render_size)}") from None
+    return whole("render_size", width, 16, 4096), whole("render_size", height, 16, 4096)
+
+
 def describe(env: type[Any], settings: type[Settings], refused: Sequence[str] = ()) -> None:
     """Complete the signature and the docstring of an environment by the arguments of its settings.
 

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.settings import Settings, describe, refuse_unknown
+from rt_gym.envs.settings import Settings, describe, frame_size, index_of, refuse_unknown
 from rt_gym.envs.step import LOST, OVERRAN, TASK, TERMINATED, TRUNCATED
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
 from rt_gym.grid import Grid
@@ -74,7 +74,7 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         self.settings: S = self.settings_type(**settings)
         self._turn = Turn("environment")
         self.budget = Budget.of(budget)
-        self.render_mode, self.render_size, self.zoom = render_mode, _size(render_size), zoom
+        self.render_mode, self.render_size, self.zoom = render_mode, frame_size(render_size), zoom
         if zoom is not None:
             whole("zoom", zoom, 1)
         self.action_space = self.settings.action_space()
@@ -85,7 +85,8 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         self._world: World | None = None
         self._window: Any = None
         self._size, self._flat = self.settings.size, self.settings.observation == "box"
-        self._seconds, self._returned = self.budget.seconds, 0.0
+        self._seconds, self._returned, self._over = self.budget.seconds, 0.0, True
+        self._watched = self._seconds is not None or render_mode == "human"
         self._prepare()
 
     # What the environments differ in
@@ -131,8 +132,6 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         self._enter(problem)
         out = np.empty(self._size, np.float32)
         self._begin(out)
-        if self.render_mode == "human":
-            self.render()
         info = {
             "action_mask": self.action_masks(),
             "position": problem.start,
@@ -140,8 +139,21 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             "map": problem.grid.name,
             "optimal": self.settings.shown_optimal(problem),
         }
-        self._returned = time.perf_counter()
+        self._show()
         return self.settings.named(out), info
+
+    def _show(self) -> None:
+        """Draw the new state where somebody looks on, and begin to wait for the next action."""
+        if self.render_mode == "human":
+            self.render()
+        self._returned = time.perf_counter()
+
+    def _is_late(self) -> bool:
+        """Whether the action took longer than the budget allows; the move is lost then."""
+        late = self._seconds is not None and time.perf_counter() - self._returned > self._seconds
+        if late:
+            self._world.trip.state["verdict"] = OVERRUN  # type: ignore[union-attr]
+        return late
 
     def _enter(self, problem: Problem) -> None:
         """Set up the world of a problem, in the arrays of an earlier episode on the same map where there was one."""
@@ -167,14 +179,14 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         if "problem" in options:
             return self._admitted(options["problem"])
         if "index" in options:
-            return pool[_index("index", options["index"], len(pool))]
+            return pool[index_of("index", options["index"], len(pool))]
         if ("start" in options) != ("goal" in options):
             raise InputError("options must hold both start and goal, or none of them")
         if "start" in options:
-            grid = grids[_index("map", options.get("map", 0), len(grids))]
+            grid = grids[index_of("map", options.get("map", 0), len(grids))]
             return Problem(grid, options["start"], options["goal"], self.settings.vision, self.settings.changes)
         if "map" in options:
-            grid = grids[_index("map", options["map"], len(grids))]
+            grid = grids[index_of("map", options["map"], len(grids))]
             pool = [problem for problem in pool if problem.grid is grid]
         return pool[int(pick(self._random, len(pool)))]
 
@@ -190,12 +202,10 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Make one step of the episode."""
-        if self._world is None or self._over:
+        if self._over:
             raise gym.error.ResetNeeded("step was called before reset, or after the end of an episode")
         chosen = self._checked(action)
-        late = self._seconds is not None and time.perf_counter() - self._returned > self._seconds
-        if late:
-            self._world.trip.state["verdict"] = OVERRUN
+        late = self._watched and self._is_late()
         out = np.empty(self._size, np.float32)
         if not self._turn.acquire(False):
             raise self._turn.refusal()
@@ -204,15 +214,13 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         finally:
             self._turn.release()
         if flags & OVERRAN and self.budget.on_overrun == "raise":
-            excess = f"took more than {self._seconds} seconds" if late else self._world.excess
+            excess = f"took more than {self._seconds} seconds" if late else self._world.excess  # type: ignore[union-attr]
             raise BudgetExceeded(f"move {self.kernel_view.moves + 1} {excess}")
         terminated, truncated = flags & TERMINATED != 0, flags & TRUNCATED != 0
         self._over = terminated or truncated
         info["overrun"], info["no_path"] = flags & OVERRAN != 0, flags & LOST != 0
-        if self.render_mode == "human":
-            self.render()
-        if self._seconds is not None:
-            self._returned = time.perf_counter()
+        if self._watched:
+            self._show()
         return out if self._flat else self.settings.named(out), reward, terminated, truncated, info
 
     def _checked(self, action: Any) -> int:
@@ -287,15 +295,3 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         if self._window is not None:
             self._window.close()
             self._window = None
-
-
-def _index(name: str, value: Any, count: int) -> int:
-    return whole(f"options[{name!r}]", value, 0, count - 1)
-
-
-def _size(render_size: Any) -> tuple[int, int]:
-    try:
-        width, height = render_size
-    except (TypeError, ValueError):
-        raise InputError(f"render_size must be a pair of numbers of pixels, not {quoted(render_size)}") from None
-    return whole("render_size", width, 16, 4096), whole("render_size", height, 16, 4096)
