@@ -19,6 +19,7 @@ from rt_gym.errors import InputError
 MAX_BYTES = 1 << 25  # eight bytes for every cell of the largest grid
 _TEMPORARY = re.compile(r"\.rt_gym-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.tmp")  # machine, process, a random number
 _DAY = 86_400.0
+_DIGEST_LENGTH = 64  # of the seal of a work file in hexadecimal digits, which stands at its end
 _MOST_JSON, _MOST_BRACKETS = 1 << 24, 1 << 20
 
 PathLike = str | os.PathLike[str]
@@ -87,6 +88,23 @@ def atomic_write(path: PathLike, data: bytes | Iterable[bytes]) -> None:
         if target.exists() and not target.is_file():
             raise InputError(f"{shown(path)}: is not a regular file")
         _write_beside(target, [data] if isinstance(data, bytes) else data)
+
+
+def seal(content: bytes) -> bytes:
+    """Return content with its digest behind it; readers of archives do not mind."""
+    return content + hashlib.sha256(content).hexdigest().encode()
+
+
+def unseal(data: bytes) -> bytes:
+    """Return what was sealed.
+
+    Raises:
+        ValueError: if it is not whole, or was changed.
+    """
+    content, digest = data[:-_DIGEST_LENGTH], data[-_DIGEST_LENGTH:]
+    if hashlib.sha256(content).hexdigest().encode() != digest:
+        raise ValueError("the digest is that of another content")
+    return content
 
 
 def make_folder(path: PathLike) -> None:

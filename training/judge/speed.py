@@ -23,10 +23,9 @@ from rt_gym.files import atomic_write, read_json, shown
 from rt_gym.maps import Scenario
 from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
 from training.runs.courses import Course, tolerance
-from training.runs.execution import run_all
+from training.runs.execution import run_all, say_damaged
 from training.runs.jobs import Series, Work, source_stamp
 from training.runs.rows import Entry, Runs
-from training.runs.work_files import say_damaged
 from training.runs.workers import Workers
 
 _SCEN = ".map.scen"

@@ -32,8 +32,8 @@ from training.judge.stats import Floats
 from training.learn import OnProgress, TrainingSetup, hardest, problems_of, split_problems
 from training.learn.merit import DepthCurve, LogRatios, measure_curve, merit, rate_networks
 from training.runs import Course, Workers
+from training.runs.execution import say_damaged
 from training.runs.jobs import source_stamp
-from training.runs.work_files import say_damaged
 
 _EVERY, _STATES = 4, 100  # of which problems, and how many states of each, inputs are standardised by
 

@@ -6,6 +6,7 @@ dependency of more than a hundred megabytes for a table of some forty columns, w
 """
 
 import io
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,17 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.archive import MAX_ARCHIVE_BYTES
-from rt_gym.files import atomic_write, make_folder, read_bytes, remove_stale
+from rt_gym.files import atomic_write, make_folder, read_bytes, remove_stale, seal, shown, unseal
 from training.runs.agent_runs import trials_of
 from training.runs.jobs import Done, Job, Series, digest_items
 from training.runs.plan import Plan
 from training.runs.rows import RESULTS, TIMES, Arrays, Batch, Entry, Places, Runs
-from training.runs.work_files import say_damaged, seal, unseal
 from training.runs.workers import Workers
 
 _ITEMS = "items"  # the hashes of a shard's items, beside its columns
 _COLUMN = "column."
 _NAME = "[0-9a-f]" * 32  # of a series, and of a shard without its ending
+
+
+def say_damaged(path: Path, again: str) -> None:
+    """Tell the user that a work file, or some in a folder, count for nothing, and what is done ``again``."""
+    print(f"{shown(path)}: damaged, {again} again", file=sys.stderr)
 
 
 class Stretch(NamedTuple):

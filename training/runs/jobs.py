@@ -6,12 +6,15 @@ they are needed, and the map is sent on its own, once (``training.runs.workers``
 sources that they depend on, so that those of other sources are never taken for one's own.
 """
 
+import ast
 import importlib.metadata
+import importlib.util
 import pickle
 import platform
 import shlex
 import subprocess
 import sys
+import sysconfig
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +22,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from hashlib import blake2b, sha256
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -32,13 +36,15 @@ from rt_gym import Grid, InputError
 from rt_gym.files import PathLike, digest_file
 from rt_gym.kernel_cache import source_closure
 from training.runs.contenders import load_agent
-from training.runs.own_sources import own_closure
 from training.runs.rows import Arrays
 
 _HERE = Path(__file__).parent
 _AGENTS, _RT_GYM = (Path(package.__file__ or "").parent for package in (agents, rt_gym))
 _POLICY_READERS = {"agents/policies/trees.py", "agents/policies/networks.py"}
 _VERSIONED = ("numpy", "numba", "joblib")
+_COUNTED = ("rt_gym", "agents")  # all of them counts for a class of one's own anyway
+_INSTALLED = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+_FOLDERS = ("site-packages", "dist-packages")
 
 
 @cache
@@ -78,6 +84,77 @@ def _all_parts(agent_id: str) -> Iterator[tuple[str, str]]:
     files += [*_policies(), _HERE / "agent_runs.py", _HERE / "rows.py"]
     yield from map(_identity, files + sorted(map(Path, own)))
     yield from own_closure(modules)
+
+
+def own_closure(modules: Iterable[str]) -> list[tuple[str, str]]:
+    """Return name and hash of modules, by their dotted names, and of all they import that is not installed.
+
+    Modules are found as Python would find them, and none is imported for it. Left out are those of the standard library
+    and of installed distributions, what is imported under a name that is only known when it runs, and files of data.
+    """
+    todo, found = list(modules), dict[str, str]()
+    seen = set[str]()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        todo.extend([name.rpartition(".")[0]] if "." in name else [])  # a package is imported before what is in it
+        spec = _find(name)
+        if spec is None or (file := _own_file(spec)) is None:
+            continue
+        content = file.read_bytes()
+        found[name] = sha256(content).hexdigest()
+        package = name if spec.submodule_search_locations is not None else name.rpartition(".")[0]
+        todo.extend(_imported(content, package))
+    return sorted(found.items())
+
+
+def _find(name: str) -> ModuleSpec | None:
+    """Return where a module is, without importing the packages that it is in."""
+    top, *rest = name.split(".")
+    if top in sys.stdlib_module_names or top in _COUNTED:
+        return None
+    spec = _ask_finders(top, None)
+    for number, _ in enumerate(rest, start=2):
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        spec = _ask_finders(".".join(name.split(".")[:number]), list(spec.submodule_search_locations))
+    return spec
+
+
+def _ask_finders(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    for finder in sys.meta_path:
+        ask: Any = getattr(finder, "find_spec", None)
+        if ask and (spec := ask(name, path)) is not None:
+            return spec
+    return None
+
+
+def _own_file(spec: ModuleSpec) -> Path | None:
+    """Return the file of a module, None if it has none or is installed."""
+    file = Path(spec.origin or "").resolve()
+    if not spec.has_location or not file.is_file() or any(part in _FOLDERS for part in file.parts):
+        return None
+    return None if _INSTALLED & set(file.parents) else file
+
+
+def _imported(content: bytes, package: str) -> Iterator[str]:
+    """Yield the names that a source imports; one imported from a package may be a module or a value in it."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):  # an extension module, or a source for another Python: it stands for itself
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            try:
+                stem = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            except ImportError:  # it would fail when it runs
+                continue
+            yield stem
+            yield from (f"{stem}.{alias.name}" for alias in node.names)
 
 
 def _policies() -> list[Path]:

@@ -27,14 +27,13 @@ from agents.rule_lrta import STABLE
 from rt_gym import InputError
 from rt_gym.errors import MissingLibrary
 from rt_gym.features.decision import LAYERS, SITUATION, squash
-from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
+from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel
 from training.judge.think import follow_rule
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.rl.course import RLConfig, balanced
 from training.learn.targets import Recipe, by_layers
 from training.runs import Course, Workers
-from training.runs.work_files import seal, unseal
 
 _MISSING = "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"
 _MOST_BYTES = 1 << 32  # of a checkpoint

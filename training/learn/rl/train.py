@@ -31,7 +31,7 @@ from training.learn.rl.model import (
     teacher_examples,
 )
 from training.runs import Allowance, Course, Workers, enlist
-from training.runs.work_files import say_damaged
+from training.runs.execution import say_damaged
 
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
 CHECKPOINTS = "checkpoints"
