@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.belief import first_belief, notice, renew_belief, sense
-from rt_gym.errors import BudgetExceeded, Fault, InputError, quoted, whole
+from rt_gym.errors import BudgetExceeded, Fault, InputError, flag, quoted, whole
 from rt_gym.handles import KeptHandle
 from rt_gym.jit import kernel, record
 from rt_gym.meter import GO, STOP, TALLY, Budget, after_overrun, close_meter
@@ -169,6 +169,7 @@ class World:
         self.problem, self.budget = problem, Budget.of(budget)
         whole("max_moves", max_moves, 0, 10**9)
         whole("log", log, 0, 10**9)
+        flag("clock", clock)
         cells, changes = problem.grid.terrain.free.size, problem.changes or ()
         self.terrain = first_belief(problem.grid, problem.vision, bool(changes))
         try:

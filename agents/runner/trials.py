@@ -10,7 +10,7 @@ from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
 from agents.runner.loop import GOAL, OUT_OF_MOVES
 from rt_gym.clock import quantiles, start_clock, time_move
-from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
+from rt_gym.errors import BudgetExceeded, InputError, checked_seed, flag, quoted, whole
 from rt_gym.meter import OVERRUN, STUCK, Budget
 from rt_gym.problem import Problem
 from rt_gym.trip import STAY
@@ -33,7 +33,8 @@ def run_agent(
 ) -> Run:
     """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``."""
     most = whole("max_moves", max_moves, 1, 10**9)
-    wanted = 0 if trials == "converge" else whole("trials", trials, 1)
+    wanted = 0 if isinstance(trials, str) and trials == "converge" else whole("trials", trials, 1)
+    flag("clock", clock)
     if not wanted:
         _require_convergence(agent, problem)
     if not isinstance(agent, KernelAgent):

@@ -169,7 +169,7 @@ class TestOverrun:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("trials", [0, -1, 1.5, "often", None, True])
+    @pytest.mark.parametrize("trials", [np.array([1, 2]), 0, -1, 1.5, "often", None, True])
     def test_trials_that_are_no_number_are_refused(self, trials: Any) -> None:
         with pytest.raises(InputError, match="trials"):
             agents.run("lrta", HORSESHOE, trials=trials)

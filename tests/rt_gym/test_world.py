@@ -389,6 +389,7 @@ def test_a_goal_in_reach_is_reached_by_following_the_distances(plain: tuple[Grid
         ({"max_moves": -1}, "max_moves must be a whole number from 0"),
         ({"max_moves": 10**18}, "max_moves must be a whole number from 0"),
         ({"log": 2.5}, "log must be a whole number from 0"),
+        ({"clock": np.zeros(2)}, "clock must be True or False"),
     ],
 )
 def test_a_world_is_made_of_what_it_can_hold(arguments: dict[str, Any], says: str) -> None:
