@@ -27,6 +27,7 @@ import agents
 from profiles import examples
 from reference import plain_grid
 from reference.by_id import OUTCOMES, name_of_reference, reference_of, reference_run
+from reference.contract import CountingMask
 from reference.plain_oracle import distances, problems, random_grid, random_problem
 from reference.settings import draw_settings
 from rt_gym import Budget, Change, Grid, Problem, World
@@ -151,17 +152,6 @@ def test_a_lookahead_deep_enough_for_longer_ways_to_be_cheaper(act_out: Callable
         assert_same_trial("lrta", agent, trace, plain, problem)
         again += sum(trace.scans) - sum(trace.expansions)
     assert again > 0
-
-
-class CountingMask:
-    """A map's neighbour masks that count how often one is read."""
-
-    def __init__(self, mask: Any) -> None:
-        self.mask, self.reads, self.size = mask, 0, mask.size
-
-    def __getitem__(self, cell: int) -> Any:
-        self.reads += 1
-        return self.mask[cell]
 
 
 @pytest.mark.plain

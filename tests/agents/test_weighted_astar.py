@@ -42,5 +42,5 @@ def test_a_weight_that_would_overflow_on_a_long_map_is_refused() -> None:
 
 
 def test_no_map_is_too_large_for_a_weight_of_one_and_a_half() -> None:
-    agents.make("weighted-astar").reset(Problem(Grid(np.ones((1, 1_398_098))), (0, 0), (5, 0)).view())
-    agents.make("weighted-astar").reset(Problem(Grid(np.ones((2046, 2046))), (0, 0), (5, 0)).view())
+    for shape in ((1, 1_398_098), (2046, 2046)):
+        assert agents.run("weighted-astar", Problem(Grid(np.ones(shape)), (0, 0), (5, 0))).cost == 5

@@ -52,6 +52,18 @@ def bomb(data: bytes) -> bytes:
     return stream.getvalue()
 
 
+def outcome(kind: Kind, path: Path) -> str:
+    """Return whether a file was read or refused; the refusal must be one printable sentence with the file's name."""
+    try:
+        kind.read(path)
+    except InputError as refusal:
+        message = str(refusal)
+        assert message.isprintable(), message
+        assert len(message) < len(str(path)) + 300, message
+        return "refused"
+    return "read"
+
+
 def check_file(case: Case) -> None:
     """Damage a file and read it; the kinds take turns."""
     kind = KINDS[case.number % len(KINDS)]
@@ -66,9 +78,4 @@ def check_file(case: Case) -> None:
     case.kept.append(kept)
     case.watch = Watch()
     case.counts[kind.name] += 1
-    try:
-        kind.read(path)
-    except InputError as refusal:
-        message = str(refusal)
-        assert message.isprintable(), message
-        assert len(message) < len(str(path)) + 300, message
+    outcome(kind, path)

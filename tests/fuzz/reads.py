@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import agents
+from reference.contract import CountingMask
 from rt_gym import Budget, BudgetExceeded, Problem
 from rt_gym.trip import CUT, FULL
 
@@ -61,17 +62,6 @@ RECORD = (
 def record_of(run: agents.Run) -> dict[str, Any]:
     """Return the fields of a run that must be the same whenever it is run."""
     return {name: getattr(run, name) for name in RECORD} | {"path": [(int(x), int(y)) for x, y in run.path]}
-
-
-class CountingMask:
-    """A map's neighbour masks that count how often one is read."""
-
-    def __init__(self, mask: Any) -> None:
-        self.mask, self.reads, self.size = mask, 0, mask.size
-
-    def __getitem__(self, cell: int) -> Any:
-        self.reads += 1
-        return self.mask[cell]
 
 
 _work: dict[int, Work] = {}  # of the run under way

@@ -12,6 +12,7 @@ from fuzz.draws import draw_agent, draw_budget, draw_problem
 from fuzz.reads import Recount, Recounter, Task, record_of
 from reference import plain_grid
 from reference.by_id import OUTCOMES, reference_of, reference_run
+from reference.contract import assert_legal
 from reference.plain_oracle import distances, scipy_distances
 from rt_gym import BudgetExceeded
 
@@ -83,13 +84,7 @@ def check_counts(record: dict[str, Any], recounted: Recount, task: Task) -> None
 def check_record(record: dict[str, Any], task: Task) -> None:
     """Check what every run must be: legal, as costly as its steps, never below the optimum, honest about its end."""
     problem, path = task.problem, record["path"]
-    world = plain_grid.World(problem.grid, problem.start, problem.vision, problem.changes or ())
-    assert path[0] == problem.start
-    for a, b in pairwise(path):
-        dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
-        assert max(dx, dy) <= 1
-        assert dx + dy <= 1 or problem.grid.connectivity == 8
-        world.move(b)
+    world = assert_legal(problem, path)
     diagonals = sum(a[0] != b[0] and a[1] != b[1] for a, b in pairwise(path))
     assert (record["straights"], record["diagonals"]) == (len(path) - 1 - diagonals, diagonals)
     assert record["moves"] == len(path) - 1 <= task.max_moves

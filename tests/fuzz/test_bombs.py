@@ -103,5 +103,6 @@ def test_json_of_empty_lists_is_refused_unparsed(tmp_path: Path) -> None:
 
 def test_a_bundled_policy_is_read_where_addresses_are_few() -> None:
     script = "from agents.policies.networks import load_network; import resource; "
-    script += f"resource.setrlimit(resource.RLIMIT_AS, ({ADDRESSES}, {ADDRESSES})); load_network('depth')"
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=300, cwd=ROOT)
+    script += f"resource.setrlimit(resource.RLIMIT_AS, ({ADDRESSES}, {ADDRESSES})); print(load_network('depth').decide)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "depth\n"), done.stderr

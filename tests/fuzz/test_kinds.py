@@ -6,24 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.kinds import INPUT, KINDS, Kind
+from fuzz.files import outcome
+from fuzz.kinds import INPUT, KINDS
 from fuzz.mutations import mutated
-from rt_gym import InputError
 
 MUTATIONS = 300
 BY_NAME = {kind.name: kind for kind in KINDS}
-
-
-def outcome(kind: Kind, path: Path) -> str:
-    """Return whether a file was read or refused; the refusal must be one printable sentence with the file's name."""
-    try:
-        kind.read(path)
-    except InputError as refusal:
-        message = str(refusal)
-        assert message.isprintable(), message
-        assert len(message) < len(str(path)) + 300, message
-        return "refused"
-    return "read"
 
 
 @pytest.mark.parametrize("name", BY_NAME)

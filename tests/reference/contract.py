@@ -43,19 +43,35 @@ def schedule(rng: np.random.Generator, grid: Grid, goal: tuple[int, int]) -> lis
     return [Change(int(rng.integers(0, 12)), cells[pick], bool(rng.random() < 0.4)) for pick in picks]
 
 
+class CountingMask:
+    """A map's neighbour masks that count how often one is read."""
+
+    def __init__(self, mask: Any) -> None:
+        self.mask, self.reads, self.size = mask, 0, mask.size
+
+    def __getitem__(self, cell: int) -> Any:
+        self.reads += 1
+        return self.mask[cell]
+
+
 def path_of(run: agents.Run) -> list[tuple[int, int]]:
     return [(int(x), int(y)) for x, y in run.path]
 
 
-def assert_legal(problem: Problem, path: list[tuple[int, int]]) -> None:
-    """Walk the path again in the plain world, which refuses a step that the true map does not allow at that time."""
-    world = plain_grid.World(problem.grid, problem.start, None, problem.changes or ())
+def assert_legal(problem: Problem, path: list[tuple[int, int]]) -> plain_grid.World:
+    """Walk the path again in the plain world, which refuses a step that the true map does not allow at that time.
+
+    Returns:
+        That world, as it is at the end of the path.
+    """
+    world = plain_grid.World(problem.grid, problem.start, problem.vision, problem.changes or ())
     assert path[0] == problem.start
     for a, b in pairwise(path):
         dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
         assert max(dx, dy) <= 1
         assert dx + dy <= 1 or problem.grid.connectivity == 8
         world.move(b)
+    return world
 
 
 def exact_cost(run: agents.Run) -> int:
