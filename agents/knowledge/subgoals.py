@@ -162,8 +162,7 @@ def load_trees(source: Trees | PathLike, grid: Grid) -> Trees:
         trees, name = source, "the trees"
     else:
         trees, name = _read(source, grid), shown(source)
-    if trees.digest != grid.digest:
-        raise InputError(f"{name}: belong to another map, or to the same one with other rules of movement")
+    _check_map(trees.digest, grid, name)
     if not isinstance(source, Trees) and (fault := _fault(trees, grid)):
         raise _nonsense(source, fault)
     return trees
@@ -173,8 +172,7 @@ def _read(path: PathLike, grid: Grid) -> Trees:
     def accept(head: dict[str, Any], shapes: Shapes) -> None:
         """Refuse more than the trees of this map can be; what is of another map is refused for that."""
         (goals,), (nodes,) = shapes["goals"], shapes["nodes"]
-        if head.get("map") != grid.digest:
-            raise InputError(f"{shown(path)}: belong to another map, or to the same one with other rules of movement")
+        _check_map(head.get("map"), grid, shown(path))
         if shapes["ends"] != (goals,) or not 1 <= goals <= grid.free_cells:
             raise _nonsense(path, "it does not have one tree for every goal")
         if shapes["parents"] != (nodes,) or nodes > goals * grid.free_cells:
@@ -190,6 +188,11 @@ def _read(path: PathLike, grid: Grid) -> Trees:
             raise InputError(f"{shown(path)}: keeps Sub as {quoted(sub)}, which is no type for it")
         arrays |= load_archive(path, _KIND, _VERSION, {"subs": (_SUB_TYPES[sub], 2)}, accept_subs)[1]
     return Trees(str(head.get("map")), **arrays)
+
+
+def _check_map(digest: Any, grid: Grid, name: str) -> None:
+    if digest != grid.digest:
+        raise InputError(f"{name}: belong to another map, or to the same one with other rules of movement")
 
 
 def _nonsense(path: PathLike, fault: str) -> InputError:
