@@ -92,5 +92,5 @@ def _columns(runs: Sequence[Run]) -> Arrays:
 
 
 def _trial_columns(runs: Sequence[Run]) -> Arrays:
-    trials = [[getattr(trial, name) for name in TRIALS] for run in runs for trial in run.trials or (run,)]
+    trials = [[getattr(trial, name) for name in TRIALS] for run in runs for trial in run.each]
     return {f"{_TRIAL}{name}": array for name, array in as_columns(trials, TRIALS).items()}
