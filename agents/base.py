@@ -17,8 +17,16 @@ from rt_gym.errors import checked_seed, choice
 from rt_gym.handles import KeptHandle
 from rt_gym.meter import MEMORY_FULL
 from rt_gym.search.astar import make_buckets
-from rt_gym.search.space import NONE, Space, make_space
-from rt_gym.terrain import count_learned, fill_h0
+from rt_gym.search.paged_values import (
+    PagedValues,
+    count_raised,
+    dense_values,
+    make_values,
+    reset_values,
+    value_in_pages,
+)
+from rt_gym.search.space import NONE, Space, begin_problem, make_space
+from rt_gym.terrain import fill_h0, positions
 from rt_gym.trip import STAY
 from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View, kernel_view
@@ -210,27 +218,35 @@ class KernelAgent:
         return end
 
     @property
-    def learned(self) -> NDArray[np.int64] | None:
-        """The learned heuristic of every cell, None for an agent without one."""
+    def values(self) -> Any:
+        """What holds the learned values: an array, or pages on a large map; None for an agent without any."""
         return getattr(self.memory, "h", None)
+
+    @property
+    def learned(self) -> NDArray[np.int64] | None:
+        """The learned heuristic of every cell, a copy on a large map; None for an agent without one."""
+        return None if self.values is None else dense_values(self.values, self.view.terrain)
 
     def value_of(self, cell: int) -> int | None:
         """Return the learned value of a cell, None for an agent without any."""
-        return None if self.learned is None else int(self.learned[cell])
+        values = self.values
+        if isinstance(values, PagedValues):
+            return value_in_pages(values, self.view.terrain, cell)
+        return None if values is None else int(values[cell])
 
     def count_learned(self) -> int:
         """Return how many values differ from the heuristic."""
         view = self.view
-        return 0 if self.learned is None else int(count_learned(view.terrain, view.goal_cell, self.learned))
+        return 0 if self.values is None else count_raised(self.values, view.terrain, view.goal_cell)
 
     def layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn: ``h``, H x W, how much was learned; ``expanded``, n x 2, the last move's work."""
         view = self.view
-        layers: dict[str, NDArray[Any]] = {"expanded": view.terrain.xy.reshape(-1, 2)[view.expanded]}
-        if self.learned is not None:
-            first = np.empty_like(self.learned)
+        layers: dict[str, NDArray[Any]] = {"expanded": positions(view.terrain, view.expanded)}
+        if (learned := self.learned) is not None:
+            first = np.empty_like(learned)
             fill_h0(view.terrain, view.goal_cell, first)
-            layers["h"] = to_floats(view.inner(self.learned)) - to_floats(view.inner(first))
+            layers["h"] = to_floats(view.inner(learned)) - to_floats(view.inner(first))
         return layers
 
 
@@ -251,12 +267,12 @@ class Learner(KernelAgent):
         """Return the arrays that the plan kernel works on, for maps of this size and kind."""
         cells = view.terrain.mask.size
         space = make_space(cells)
-        return self.memory_type(h=np.empty(cells, np.int64), space=space, **self.own_memory(space, view))
+        return self.memory_type(h=make_values(cells), space=space, **self.own_memory(space, view))
 
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic; seed 0 breaks ties by order of generation."""
-        fill_h0(view.terrain, view.goal_cell, self.memory.h)
-        self.memory.space.random[0] = seed
+        reset_values(self.memory.h, view.terrain, view.goal_cell)
+        begin_problem(self.memory.space, seed)
 
 
 class Searcher(KernelAgent):
@@ -285,7 +301,7 @@ class Searcher(KernelAgent):
 
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget the search; seed 0 breaks ties by order of generation."""
-        self.memory.space.random[0] = seed
+        begin_problem(self.memory.space, seed)
         self.begin_trial()
 
     def begin_trial(self) -> None:

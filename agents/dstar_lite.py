@@ -44,11 +44,13 @@ from agents.kernels.dstar_queue import (
     sooner,
     touch,
 )
+from agents.kernels.dstar_vertices import at, coordinates
 from rt_gym.cost import INF, to_float
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, scan
-from rt_gym.terrain import MAX_CELLS, h0, span
+from rt_gym.pages import RUN, SHIFT
+from rt_gym.terrain import CELL_BITS, h0, span
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.views import KernelView
 
@@ -69,64 +71,67 @@ class DStarMemory(NamedTuple):
 @kernel(inline=True)
 def near(terrain, u, d):
     """Return the cell in a direction. The mask changes no bit, but tells the compiler that no index is negative."""
-    return u + terrain.offset[d] & (MAX_CELLS - 1)
+    return u + terrain.offset[d] & (1 << CELL_BITS) - 1
 
 
 @kernel(inline=True)
 def calc_key(terrain, memory, s, u):
     """{01}: return the priority of a vertex."""
-    v, start = memory.queue.vertex[u], memory.queue.vertex[s]
-    m, h = min(v.g, v.rhs), span(terrain.metric, np.int64(v.x) - start.x, np.int64(v.y) - start.y)
-    return priority(memory.queue, u, m, m + h + memory.state[0].k_m, v.g >= v.rhs)
+    queue = memory.queue
+    v, (x, y), (to_x, to_y) = queue.vertex[at(queue, u)], coordinates(queue, terrain, u), coordinates(queue, terrain, s)
+    m, h = min(v.g, v.rhs), span(terrain.metric, x - to_x, y - to_y)
+    return priority(queue, u, m, m + h + memory.state[0].k_m, v.g >= v.rhs)
 
 
 @kernel
 def initialize(terrain, memory, s, t):
     """{02}-{06} and {21}."""
-    vertex, state = memory.queue.vertex, memory.state[0]
-    clear(memory.queue)  # {02}, {04}
+    queue, state = memory.queue, memory.state[0]
+    clear(queue)  # {02}, {04}
     state.k_m = 0  # {03}
     state.s_last = s  # {21}
-    vertex[t].rhs = 0  # {05}
-    touch(memory.queue, t)
+    touch(queue, t)
+    queue.vertex[at(queue, t)].rhs = 0  # {05}
     key, tie = calc_key(terrain, memory, s, t)
-    insert(memory.queue, t, key, tie)  # {06}
+    insert(queue, t, key, tie)  # {06}
 
 
 @kernel(inline=True)
 def least(terrain, trip, memory, u):
     """{07}: return the least cost over a successor."""
     scan(trip)
-    moves, rhs = np.int64(terrain.mask[u]), np.int64(INF)
+    moves, rhs, queue = np.int64(terrain.mask[u]), np.int64(INF), memory.queue
     for d in range(terrain.rule[0].connectivity):
         if moves >> d & 1:
-            rhs = min(rhs, terrain.cost[d] + memory.queue.vertex[near(terrain, u, d)].g)
+            rhs = min(rhs, terrain.cost[d] + queue.vertex[at(queue, near(terrain, u, d))].g)
     return rhs
 
 
 @kernel(inline=True)
 def requeue(terrain, memory, s, u, queued):
     """{08}-{09} after a change of g or rhs; ``queued`` tells whether the vertex was inconsistent before."""
-    v = memory.queue.vertex[u]
+    queue = memory.queue
+    v = queue.vertex[at(queue, u)]
     if v.g != v.rhs:  # {09}
         key, tie = calc_key(terrain, memory, s, u)
         if queued:
-            change(memory.queue, u, key, tie)
+            change(queue, u, key, tie)
         else:
-            insert(memory.queue, u, key, tie)
+            insert(queue, u, key, tie)
     elif queued:  # {08}
-        remove(memory.queue, u)
+        remove(queue, u)
 
 
 @kernel(inline=True)
 def set_rhs(terrain, memory, s, u, rhs):
     """{07}-{09} with the value found."""
-    v = memory.queue.vertex[u]
+    queue = memory.queue
+    v = queue.vertex[at(queue, u)]
     if rhs != v.rhs:
         queued = v.g != v.rhs
         if v.g == INF and v.rhs == INF:
-            touch(memory.queue, u)
-        v.rhs = rhs
+            touch(queue, u)
+        queue.vertex[at(queue, u)].rhs = rhs
         requeue(terrain, memory, s, u, queued)
 
 
@@ -136,9 +141,10 @@ def compute_shortest_path(terrain, trip, memory, s, t):
     queue, vertex, state = memory.queue, memory.queue.vertex, memory.state[0]
     while True:
         u, old_key, old_tie = first(queue)  # {11}-{12}
-        g = vertex[s].g
+        start = vertex[at(queue, s)]
+        g = start.g
         key, tie = priority(queue, NO_VERTEX, g, g + state.k_m, True)  # of the start, where it is consistent
-        if u == NO_VERTEX or (g == vertex[s].rhs and not sooner(old_key, old_tie, key, tie)):  # {10}
+        if u == NO_VERTEX or (g == start.rhs and not sooner(old_key, old_tie, key, tie)):  # {10}
             return True
         key, tie = calc_key(terrain, memory, s, u)
         if sooner(old_key, old_tie, key, tie):  # {13}
@@ -147,16 +153,17 @@ def compute_shortest_path(terrain, trip, memory, s, t):
             continue
         if not charge(trip, u):
             return False
-        old_g, rhs = vertex[u].g, vertex[u].rhs
+        v = vertex[at(queue, u)]
+        old_g, rhs = v.g, v.rhs
         over = old_g > rhs  # {15}, {18}
-        vertex[u].g = rhs if over else INF  # {16}, {19}
+        v.g = rhs if over else INF  # {16}, {19}
         requeue(terrain, memory, s, u, old_g != rhs)
         moves, flip = np.int64(terrain.mask[u]), queue.state[0].salt & (terrain.rule[0].connectivity - 1)
         for k in range(terrain.rule[0].connectivity):
             d = k ^ flip
             if moves >> d & 1:
                 p = near(terrain, u, d)
-                value = vertex[p].rhs
+                value = vertex[at(queue, p)].rhs
                 if over:  # {17}
                     value = min(value, terrain.cost[d] + rhs)
                 elif value == terrain.cost[d] + old_g and p != t:  # {20}
@@ -171,7 +178,7 @@ def scan_changes(terrain, trip, memory, s, t):
     Where a cell has closed, a neighbour has lost nothing unless its rhs came from there; but of eight neighbours the
     straight ones have also lost the diagonal steps past that corner.
     """
-    vertex, state = memory.queue.vertex, memory.state[0]
+    queue, vertex, state = memory.queue, memory.queue.vertex, memory.state[0]
     state.k_m += h0(terrain, state.s_last, s)  # {30}
     state.s_last = s  # {31}
     for k in range(trip.state[0].changed):  # {32}-{33}
@@ -181,8 +188,9 @@ def scan_changes(terrain, trip, memory, s, t):
             if u == t or (d >= 0 and terrain.free[u] == 0):
                 continue
             one_edge = d >= 4 or (d >= 0 and terrain.rule[0].connectivity == 4)
-            if one_edge and terrain.free[cell] == 0 and vertex[u].rhs != terrain.cost[d] + vertex[cell].g:
-                continue
+            if one_edge and terrain.free[cell] == 0:
+                if vertex[at(queue, u)].rhs != terrain.cost[d] + vertex[at(queue, cell)].g:
+                    continue
             set_rhs(terrain, memory, s, u, least(terrain, trip, memory, u))  # {34}
 
 
@@ -190,12 +198,13 @@ def scan_changes(terrain, trip, memory, s, t):
 def best_move(terrain, trip, memory, s):
     """{26}: return the direction of a successor of least cost."""
     scan(trip)
-    moves, flip = np.int64(terrain.mask[s]), memory.queue.state[0].salt & (terrain.rule[0].connectivity - 1)
+    queue = memory.queue
+    moves, flip = np.int64(terrain.mask[s]), queue.state[0].salt & (terrain.rule[0].connectivity - 1)
     best, cost = np.int64(0), np.int64(INF)
     for k in range(terrain.rule[0].connectivity):
         d = k ^ flip
         if moves >> d & 1:
-            value = terrain.cost[d] + memory.queue.vertex[near(terrain, s, d)].g
+            value = terrain.cost[d] + queue.vertex[at(queue, near(terrain, s, d))].g
             if value < cost or (value == cost and terrain.cost[d] > terrain.cost[best]):
                 best, cost = d, value
     return best
@@ -216,7 +225,7 @@ def plan(terrain, trip, memory, s, t):
             return np.int64(WAIT)
         state.search = DONE
     state.next = s
-    if memory.queue.vertex[s].g >= INF:  # {25}
+    if memory.queue.vertex[at(memory.queue, s)].g >= INF:  # {25}
         return np.int64(NO_PATH)
     d = best_move(terrain, trip, memory, s)  # {26}
     state.next = near(terrain, s, d)
@@ -277,9 +286,15 @@ class DStarLite(KernelAgent):
         """Let the next plan search from scratch."""
         self.memory.state[:] = 0
 
-    def _target(self, at: int, action: int) -> tuple[int | None, float | None, float | None]:
+    def _target(self, cell: int, action: int) -> tuple[int | None, float | None, float | None]:
         """Return the goal and what it costs to get there, once that is known."""
-        g = int(self.memory.queue.vertex[at].g)
+        g = self._cost_from(cell)
         if self.memory.state[0].search != DONE or g >= INF:
             return None, None, None
         return self.view.goal_cell, to_float(g), to_float(g)
+
+    def _cost_from(self, cell: int) -> int:
+        """Return the g of a cell, in plain Python."""
+        queue = self.memory.queue
+        place = cell if queue.pages is None else (int(queue.pages.page[cell >> SHIFT]) << SHIFT) + cell % RUN
+        return int(queue.vertex[place].g)

@@ -61,7 +61,7 @@ from rt_gym.errors import InputError, whole
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.space import NONE, Space
-from rt_gym.search.values import GoalValues, enlarged, is_full, make_goal_values
+from rt_gym.search.tables import GoalValues, enlarged, is_full, make_goal_values
 from rt_gym.templates import bind
 from rt_gym.trip import FULL, NO_PATH
 from rt_gym.views import KernelView

@@ -42,8 +42,8 @@ from rt_gym.handles import with_parts
 from rt_gym.jit import kernel, record
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
-from rt_gym.search.values import GoalValues, is_full, make_goal_values
-from rt_gym.terrain import h0, locate
+from rt_gym.search.tables import GoalValues, is_full, make_goal_values
+from rt_gym.terrain import h0, locate, positions
 from rt_gym.trip import FULL
 from rt_gym.views import KernelView, View, kernel_view
 
@@ -234,4 +234,4 @@ class KNNLRTA(GoalSeeker):
         """Return what can be drawn; ``subgoals``, n x 2, are those still to come."""
         state = self.memory.state[0]
         rest = self.memory.cells[state.next : state.end]
-        return super().layers() | {"subgoals": self.view.terrain.xy.reshape(-1, 2)[rest]}
+        return super().layers() | {"subgoals": positions(self.view.terrain, rest)}

@@ -25,6 +25,7 @@ from rt_gym.errors import whole
 from rt_gym.jit import kernel
 from rt_gym.meter import charge
 from rt_gym.search.lookahead import general_lrta, largest_depth
+from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value
@@ -37,7 +38,7 @@ MAX_DEPTH = 1000
 class LRTAMemory(NamedTuple):
     """Learned values, the arrays of a lookahead, and the depth."""
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | PagedValues
     space: Space
     depth: int
 

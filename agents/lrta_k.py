@@ -24,6 +24,8 @@ from agents.base import Learner
 from rt_gym.errors import flag, whole
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, learn, scan
+from rt_gym.pages import Paged, make_cells, read, reset_cells, write
+from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import raise_value, value_at
@@ -49,11 +51,11 @@ class LRTAKMemory(NamedTuple):
         supports, visited_only: 1 or 0, which states may enter.
     """
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | PagedValues
     space: Space
-    waiting: NDArray[np.uint8]
-    support: NDArray[np.int8]
-    visited: NDArray[np.int64]
+    waiting: NDArray[np.uint8] | Paged
+    support: NDArray[np.int8] | Paged
+    visited: NDArray[np.int64] | Paged
     state: NDArray[np.record]
     k: int
     supports: int
@@ -67,13 +69,13 @@ def enqueue(terrain, memory, v, moves, t, tail, left):
     for d in range(8):
         if moves >> d & 1 and left > 0:
             w = v + terrain.offset[d]
-            if memory.waiting[w] != 0 or w == t:
+            if read(memory.waiting, w) != 0 or w == t:
                 continue
-            if memory.supports != 0 and memory.support[w] != OPPOSITE[d]:
+            if memory.supports != 0 and read(memory.support, w) != OPPOSITE[d]:
                 continue
-            if memory.visited_only != 0 and memory.visited[w] != memory.state[0].trial:
+            if memory.visited_only != 0 and read(memory.visited, w) != memory.state[0].trial:
                 continue
-            memory.waiting[w] = 1
+            write(memory.waiting, w, 1)
             queue[tail] = w
             tail = tail + 1 if tail + 1 < queue.size else np.int64(0)
             left -= 1
@@ -89,11 +91,11 @@ def propagate(terrain, trip, memory, x, moves, t):
     while head != tail:
         v = np.int64(queue[head])
         head = head + 1 if head + 1 < queue.size else np.int64(0)
-        memory.waiting[v] = 0
+        write(memory.waiting, v, 0)
         learn(trip)
         around = np.int64(terrain.mask[v])
         y, f = best_step(terrain, h, v, around, t)
-        memory.support[v] = y
+        write(memory.support, v, y)
         if value_at(h, terrain, v, t) < f:
             rose = True
             raise_value(trip, h, terrain, v, t, f)
@@ -107,10 +109,10 @@ def plan(terrain, trip, memory, s, t):
     h = memory.h
     if not charge(trip, s):
         return np.int64(CUT)
-    memory.visited[s] = memory.state[0].trial
+    write(memory.visited, s, memory.state[0].trial)
     moves = np.int64(terrain.mask[s])
     y, f = best_step(terrain, h, s, moves, t)
-    memory.support[s] = y
+    write(memory.support, s, y)
     if y != NONE and value_at(h, terrain, s, t) < f:
         raise_value(trip, h, terrain, s, t, f)
         if propagate(terrain, trip, memory, s, moves, t):
@@ -151,9 +153,9 @@ class LRTAK(Learner):
         """Return what is kept of every cell beside its value, the number of the trial, and the parameters."""
         cells = view.terrain.mask.size
         return {
-            "waiting": np.zeros(cells, np.uint8),
-            "support": np.empty(cells, np.int8),
-            "visited": np.empty(cells, np.int64),
+            "waiting": make_cells(cells, np.uint8),
+            "support": make_cells(cells, np.int8, NONE),
+            "visited": make_cells(cells, np.int64, NONE),
             "state": np.zeros(1, PROGRESS),
             "k": self.k,
             "supports": int(self.supports),
@@ -163,7 +165,8 @@ class LRTAK(Learner):
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic, without supports or visits."""
         super().clear_memory(view, seed)
-        self.memory.support[:], self.memory.visited[:] = NONE, NONE
+        reset_cells(self.memory.support, NONE)
+        reset_cells(self.memory.visited, NONE)
 
     def begin_trial(self) -> None:
         """Forget which states were visited."""

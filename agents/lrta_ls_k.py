@@ -25,9 +25,11 @@ from rt_gym.errors import whole
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, make_local
+from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.propagation import learn_around
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.step import best_step, commit
+from rt_gym.search.values import value_at
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.views import KernelView
@@ -36,7 +38,7 @@ from rt_gym.views import KernelView
 class LSKMemory(NamedTuple):
     """Learned values, the learning space, and how many interior states it may have."""
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | PagedValues
     space: Space
     local: Local
     k: int
@@ -50,7 +52,7 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(CUT)
     moves = np.int64(terrain.mask[s])
     y, f = best_step(terrain, h, s, moves)
-    if y != NONE and h[s] < f:  # {4}
+    if y != NONE and value_at(h, terrain, s, t) < f:  # {4}
         if learn_around(terrain, trip, memory.local, h, s, t, memory.k) == NONE:  # {5}
             return np.int64(NO_PATH)
         scan(trip)

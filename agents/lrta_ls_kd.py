@@ -28,9 +28,11 @@ from rt_gym.errors import choice, flag, whole
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, begin_search, bounded_astar, expand, make_local, nth_closed
+from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.propagation import changes, learn_around
 from rt_gym.search.space import NONE, Space, make_space, trace
 from rt_gym.search.step import best_step, commit
+from rt_gym.search.values import value_at
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.views import KernelView
@@ -52,7 +54,7 @@ class LSKDMemory(NamedTuple):
         shared_k: 1 if k is the total of a move.
     """
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | PagedValues
     space: Space
     search: Local
     learning: Local
@@ -70,7 +72,7 @@ def look_until_change(terrain, trip, local, h, s, t, d):
         The slot of that next state, NONE if nothing is left to expand, and whether it has to change.
     """
     space, open_list = local.space, local.open
-    base = begin_search(local, s, h[s])
+    base = begin_search(local, s, value_at(h, terrain, s, t))
     size, closed = np.int64(1), np.int64(0)
     z, change = np.int64(NONE), False
     while open_list.size[0] > 0:

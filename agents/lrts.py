@@ -31,9 +31,11 @@ from agents.lrta import LRTA
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel, record
-from rt_gym.meter import UNLIMITED, raise_h, scan
+from rt_gym.meter import UNLIMITED, scan
 from rt_gym.search.layers import look_by_layers, max_of_min, trace_best
+from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space
+from rt_gym.search.values import raise_value, value_at
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.views import KernelView
@@ -74,7 +76,7 @@ def make_trail(cells: int, quota: float | None) -> Trail:
 class LRTSMemory(NamedTuple):
     """Learned values, the lookahead with the first slots of its layers and its prices, the depth, and the trail."""
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | PagedValues
     space: Space
     layers: NDArray[np.int64]
     prices: NDArray[np.int64]
@@ -152,8 +154,8 @@ def plan(terrain, trip, memory, s, t):
     value = np.int64(INF) if count == NONE else max_of_min(space, memory.layers, count)
     if value >= INF:
         return np.int64(NO_PATH)
-    change, moves = max(value - h[s], np.int64(0)), np.int64(0)
-    raise_h(trip, h, s, value)  # local learning space, learning rule
+    change, moves = max(value - value_at(h, terrain, s, t), np.int64(0)), np.int64(0)
+    raise_value(trip, h, terrain, s, t, value)  # local learning space, learning rule
     if too_much(trail, change):
         moves = go_back(terrain, trip, trail, s)
     if moves > 0:

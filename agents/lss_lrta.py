@@ -24,6 +24,7 @@ from agents.base import Learner
 from rt_gym.errors import choice, whole
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
+from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space, trace
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
@@ -33,7 +34,7 @@ from rt_gym.views import KernelView
 class LSSMemory(NamedTuple):
     """Learned values, the local search space, and how many states it may close and how many moves are committed."""
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | PagedValues
     space: Space
     local: Local
     lookahead: int

@@ -21,15 +21,19 @@ Readings:
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from agents.base import Learner
 from rt_gym.errors import whole
-from rt_gym.jit import kernel, record
-from rt_gym.meter import charge, raise_h, scan
+from rt_gym.jit import kernel, record, typed
+from rt_gym.meter import charge, scan
+from rt_gym.pages import Paged, is_large, reserve
 from rt_gym.search.heap import Heap, before, lower, pop, push, sift_down, sift_up
-from rt_gym.search.space import NONE, Space
+from rt_gym.search.paged_values import PagedValues
+from rt_gym.search.space import NONE, Space, give_slot, slot_of
 from rt_gym.search.step import best_step, commit
+from rt_gym.search.values import raise_value, value_at
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT
 from rt_gym.views import KernelView
@@ -43,18 +47,60 @@ class PLRTAMemory(NamedTuple):
 
     Attributes:
         h: int64 per cell, the values.
-        space: without a search; the random ties are its own.
-        first, last: the queue, once by the first and once by the last in order; both heaps are indexed by cell.
+        space: without a search; the random ties are its own and, on a large map, the places of the waiting cells.
+        first, last: the queue, once by the first and once by the last in order; both heaps are indexed by place.
         state: PROGRESS[1].
         queue: how many states may wait.
     """
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | PagedValues
     space: Space
     first: Heap
     last: Heap
     state: NDArray[np.record]
     queue: int
+
+
+def place_of(memory: Any, cell: int) -> Any:
+    """Return the place of a cell in the heaps: the cell itself or, on a large map, the slot that it gets."""
+    return given_place(memory, cell) if isinstance(memory.space.seat, Paged) else cell
+
+
+def cell_at(memory: Any, place: int) -> Any:
+    """Return the cell that has a place in the heaps."""
+    return np.int64(memory.space.cell[place]) if isinstance(memory.space.seat, Paged) else place
+
+
+@kernel
+def given_place(memory, cell):
+    """Return the slot of a cell; the next one, which is in no heap, if it has none."""
+    space, slot = memory.space, slot_of(memory.space, cell)
+    if slot < 0:
+        slot = space.state[0].slots
+        space.state[0].slots += 1
+        give_slot(space, space.state[0].stamp << 32, slot, cell)
+        memory.first.at[slot] = NONE
+        memory.last.at[slot] = NONE
+    return slot
+
+
+def _is_paged(memory: types.BaseNamedTuple) -> bool:
+    space = memory.types[memory.fields.index("space")]
+    return not isinstance(space.types[space.fields.index("seat")], types.Array)
+
+
+@typed(place_of)
+def _place_of(memory, cell):
+    if _is_paged(memory):
+        return lambda memory, cell: given_place(memory, cell)
+    return lambda memory, cell: cell
+
+
+@typed(cell_at)
+def _cell_at(memory, place):
+    if _is_paged(memory):
+        return lambda memory, place: np.int64(memory.space.cell[place])
+    return lambda memory, place: place
 
 
 @kernel(inline=True)
@@ -74,22 +120,22 @@ def remove(heap, slot):
 @kernel(inline=True)
 def add(memory, cell, change):
     """Let a cell wait with this priority, or with a larger one that it has already."""
-    first, last, state = memory.first, memory.last, memory.state[0]
-    if first.at[cell] != NONE:
-        if change > last.key[cell]:
-            first.key[cell], last.key[cell] = -change, change
-            lower(first, cell)
-            sift_down(last, cell, np.int64(last.at[cell]))
+    first, last, state, place = memory.first, memory.last, memory.state[0], place_of(memory, cell)
+    if first.at[place] != NONE:
+        if change > last.key[place]:
+            first.key[place], last.key[place] = -change, change
+            lower(first, place)
+            sift_down(last, place, np.int64(last.at[place]))
         return
     if first.size[0] == memory.queue:
         if change <= last.key[last.item[0]]:
             return
         remove(first, pop(last))
     state.arrivals += 1
-    first.key[cell], last.key[cell] = -change, change
-    first.tie[cell], last.tie[cell] = state.arrivals, -state.arrivals
-    push(first, cell)
-    push(last, cell)
+    first.key[place], last.key[place] = -change, change
+    first.tie[place], last.tie[place] = state.arrivals, -state.arrivals
+    push(first, place)
+    push(last, place)
 
 
 @kernel(inline=True)
@@ -97,10 +143,10 @@ def update(terrain, trip, memory, cell, t):
     """Raise the value of a cell to what its best successor implies; return the step there, NONE if there is none."""
     h, moves = memory.h, np.int64(terrain.mask[cell])
     y, f = best_step(terrain, h, cell, moves)
-    change = f - h[cell]
+    change = f - value_at(h, terrain, cell, t)
     if y == NONE or change <= 0:
         return y
-    raise_h(trip, h, cell, f)
+    raise_value(trip, h, terrain, cell, t, f)
     if memory.queue > 0:
         for d in range(8):
             near = cell + terrain.offset[d]
@@ -118,10 +164,11 @@ def plan(terrain, trip, memory, s, t):
     cell, left = s, memory.queue
     while True:
         y = update(terrain, trip, memory, cell, t)
-        if left == 0 or first.size[0] == 0 or not charge(trip, np.int64(first.item[0])):
+        if left == 0 or first.size[0] == 0 or not charge(trip, cell_at(memory, np.int64(first.item[0]))):
             break
-        cell = pop(first)
-        remove(memory.last, cell)
+        place = pop(first)
+        remove(memory.last, place)
+        cell = cell_at(memory, place)
         left -= 1
     if left < memory.queue:
         scan(trip)
@@ -175,11 +222,12 @@ class PLRTA(Learner):
 
 def _heap(cells: int) -> Heap:
     """Return an empty heap of cells without a rank of their own."""
+    large = is_large(cells)
     return Heap(
-        item=np.empty(cells, np.int32),
-        at=np.full(cells, NONE, np.int32),
-        key=np.empty(cells, np.int64),
-        tie=np.empty(cells, np.int64),
-        rank=np.zeros(cells, np.int32),
+        item=reserve(cells, np.int32, large),
+        at=reserve(cells, np.int32) if large else np.full(cells, NONE, np.int32),
+        key=reserve(cells, np.int64, large),
+        tie=reserve(cells, np.int64, large),
+        rank=reserve(cells, np.int32) if large else np.zeros(cells, np.int32),
         size=np.zeros(1, np.int64),
     )

@@ -41,7 +41,7 @@ from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space, make_space
-from rt_gym.search.values import GoalValues, is_full, make_goal_values
+from rt_gym.search.tables import GoalValues, is_full, make_goal_values
 from rt_gym.trip import FULL, NO_PATH
 from rt_gym.views import KernelView
 

@@ -26,18 +26,19 @@ import numpy as np
 from agents.lrta import LRTA, MAX_DEPTH
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
-from rt_gym.meter import charge, raise_h
+from rt_gym.meter import charge
 from rt_gym.search.lookahead import QUEUED, largest_depth, look_ahead, propagate_costs
-from rt_gym.search.space import NONE
+from rt_gym.search.paged_values import reset_values
+from rt_gym.search.space import NONE, slot_of
 from rt_gym.search.step import any_as_good, best_step
-from rt_gym.terrain import fill_h0
+from rt_gym.search.values import raise_value
 from rt_gym.trip import CUT, NO_PATH
 
 
 @kernel(inline=True)
 def best_other(space, t, step):
     """Return the smallest value on the frontier of what is reached by another first step, INF if nothing is."""
-    goal = space.seat[t] - (space.state[0].stamp << 32)
+    goal = slot_of(space, t)
     value = np.int64(INF)
     if 0 <= goal < space.state[0].closed and space.via[goal] != step:
         value = space.f[goal]
@@ -63,7 +64,7 @@ def look_again(terrain, trip, space, t, step):
 
 
 @kernel(inline=True)
-def korf(terrain, trip, memory, s):
+def korf(terrain, trip, memory, s, t):
     """One step with a lookahead of one: the second best step is the best of the others."""
     h, random = memory.h, memory.space.random
     if not charge(trip, s):
@@ -75,7 +76,7 @@ def korf(terrain, trip, memory, s):
     if random[0] != 0:
         y = any_as_good(terrain, trip, h, random, s, y)
     _, second = best_step(terrain, h, s, moves ^ (1 << y))
-    raise_h(trip, h, s, second)
+    raise_value(trip, h, terrain, s, t, second)
     trip.plan[0] = y
     return np.int64(1)
 
@@ -94,7 +95,7 @@ def look_and_step(terrain, trip, space, h, s, t, depth):
         look_again(terrain, trip, space, t, step)
         second = best_other(space, t, step)
         space.g[best] = g  # of the path that is taken, as explanations read it
-    raise_h(trip, h, s, min(max(f, second), np.int64(INF)))
+    raise_value(trip, h, terrain, s, t, min(max(f, second), np.int64(INF)))
     trip.plan[0] = step
     return np.int64(1)
 
@@ -103,7 +104,7 @@ def look_and_step(terrain, trip, space, h, s, t, depth):
 def plan(terrain, trip, memory, s, t):
     """Commit to the best move and keep the value of the second best."""
     if memory.depth == 1:
-        return korf(terrain, trip, memory, s)
+        return korf(terrain, trip, memory, s, t)
     return look_and_step(terrain, trip, memory.space, memory.h, s, t, memory.depth)
 
 
@@ -125,4 +126,4 @@ class RTA(LRTA):
 
     def begin_trial(self) -> None:
         """Forget the values: they were about the ways of the last trial."""
-        fill_h0(self.view.terrain, self.view.goal_cell, self.memory.h)
+        reset_values(self.memory.h, self.view.terrain, self.view.goal_cell)

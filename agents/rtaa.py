@@ -18,20 +18,20 @@ import numpy as np
 from agents.lss_lrta import LSSLRTA
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
-from rt_gym.meter import raise_h
 from rt_gym.search.local import bounded_astar, nth_closed
 from rt_gym.search.space import NONE, trace
+from rt_gym.search.values import raise_value
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
 
 
 @kernel(inline=True)
-def adapt(trip, space, h, best):
+def adapt(terrain, trip, space, h, best, t):
     """Learning rule: raise h(u) to f(best) - g(u) for every closed state u."""
     f = space.g[best] + space.h[best]
     for k in range(space.state[0].closed):
         u = nth_closed(space, k)
-        raise_h(trip, h, np.int64(space.cell[u]), min(f - space.g[u], np.int64(INF)))
+        raise_value(trip, h, terrain, np.int64(space.cell[u]), t, min(f - space.g[u], np.int64(INF)))
 
 
 @kernel(inline=True)
@@ -43,7 +43,7 @@ def plan(terrain, trip, memory, s, t):
         return np.int64(NO_PATH)
     if space.state[0].closed == 0:
         return np.int64(CUT)
-    adapt(trip, space, memory.h, best)  # local learning space, learning rule
+    adapt(terrain, trip, space, memory.h, best, t)  # local learning space, learning rule
     return min(trace(space, best, trip.plan), memory.commit)  # control strategy
 
 

@@ -29,13 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Searcher
-from agents.kernels.tba_paths import Paths, clear, make_paths, place_of, put
+from agents.kernels.tba_paths import Paths, clear, forget_paths, make_paths, place_of, put
 from agents.kernels.tba_shortcut import Shortcut, make_shortcut, take_shortcut
 from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.jit import kernel, record
+from rt_gym.pages import is_large, reserve
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, Buckets, begin_astar, resume_astar
 from rt_gym.search.layers import direction
-from rt_gym.search.space import NONE, Space, outdated, slot_of
+from rt_gym.search.space import NONE, Space, begin_problem, outdated, slot_of
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.views import KernelView
 
@@ -286,7 +287,7 @@ class TBA(Searcher):
             by_length=int(self.first == "length"),
         )
         return {
-            "depth": np.zeros(cells, np.int32),
+            "depth": reserve(cells, np.int32, is_large(cells)),
             "paths": make_paths(cells),
             "shortcut": make_shortcut(cells if self.shortcut else 1),
             "limits": limits,
@@ -295,4 +296,5 @@ class TBA(Searcher):
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget the search; seed 0 breaks ties by order of generation."""
         super().clear_memory(view, seed)
-        self.memory.shortcut.space.random[0] = seed
+        begin_problem(self.memory.shortcut.space, seed)
+        forget_paths(self.memory.paths)

@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rt_gym.cost import DIAGONAL, STRAIGHT, to_float
 from rt_gym.errors import InputError, choice, quoted
+from rt_gym.pages import is_large
+from rt_gym.sizes import size_problem
 from rt_gym.terrain import (
     CORNERS,
     DIRECTIONS,
-    MAX_CELLS,
     METRIC,
     RULE,
     STEPS,
@@ -25,6 +26,7 @@ from rt_gym.terrain import (
     Terrain,
     fill_components,
     fill_masks,
+    positions,
 )
 
 
@@ -68,8 +70,8 @@ class Grid:
         if array.ndim != 2 or array.size == 0:
             raise InputError(f"a grid needs a two-dimensional array of at least one cell, not shape {array.shape}")
         height, width = array.shape
-        if (height + 2) * (width + 2) > MAX_CELLS:
-            raise InputError(f"a grid of {width} x {height} is too large: with its border at most {MAX_CELLS} cells")
+        if problem := size_problem(width, height):
+            raise InputError(f"a grid of {width} x {height}: {problem}")
         if not isinstance(connectivity, (int, np.integer)) or connectivity not in (4, 8):
             raise InputError(f"connectivity must be 4 or 8, not {quoted(connectivity)}")
         choice("cost", cost, ("octile", "unit"))
@@ -95,22 +97,19 @@ class Grid:
         height, width = self.height + 2, self.stride
         free = np.zeros((height, width), np.uint8)
         free[1:-1, 1:-1] = passable
-        xy = np.empty((height, width, 2), np.int32)
-        xy[..., 0] = np.arange(-1, width - 1)
-        xy[..., 1] = np.arange(-1, height - 1)[:, None]
         step = STRAIGHT if self.cost == "unit" else DIAGONAL
         terrain = Terrain(
             mask=np.zeros(height * width, np.uint8),
             free=free.ravel(),
             known=np.ones(height * width, np.uint8),
-            xy=xy.ravel(),
+            xy=None if is_large(height * width) else coordinates(width, height),
             offset=np.array([x + y * width for x, y in STEPS], np.int64),
             cost=np.array([STRAIGHT] * 4 + [step] * 4, np.int64),
             metric=np.array([(STRAIGHT, 2 * STRAIGHT if self.connectivity == 4 else step)], METRIC),
             rule=np.array([(self.connectivity, CORNERS.index(self.corner))], RULE),
         )
         fill_masks(terrain, self.stride)
-        return Terrain(*(frozen(np.asarray(array)) for array in terrain))
+        return Terrain(*(None if array is None else frozen(array) for array in terrain))
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
@@ -152,7 +151,7 @@ class Grid:
 
     def positions(self, cells: NDArray[Any]) -> NDArray[np.int32]:
         """Return the positions of many flat indices as an n x 2 array."""
-        return self.terrain.xy.reshape(-1, 2)[cells]
+        return positions(self.terrain, cells)
 
     def inner(self, flat: NDArray[Any]) -> NDArray[Any]:
         """Return a flat, bordered array as an H x W view without the border."""
@@ -187,6 +186,14 @@ class Grid:
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
         return f"<Grid{name} {self.width} x {self.height}, {self.connectivity} neighbours, {self.cost}, {self.corner}>"
+
+
+def coordinates(width: int, height: int) -> NDArray[np.int32]:
+    """Return column and row of every cell of a bordered map of this size."""
+    xy = np.empty((height, width, 2), np.int32)
+    xy[..., 0] = np.arange(-1, width - 1)
+    xy[..., 1] = np.arange(-1, height - 1)[:, None]
+    return xy.ravel()
 
 
 def _truth(cells: NDArray[Any]) -> NDArray[np.bool_]:

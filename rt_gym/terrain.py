@@ -4,18 +4,20 @@ Kernels address a cell by one flat index into arrays that carry a blocked border
 tests for the edge of the map. The corner rule is part of ``mask``, one bit per direction.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
-from rt_gym.jit import kernel, record
+from rt_gym.jit import kernel, record, typed
 
 DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 OPPOSITE = (2, 3, 0, 1, 7, 6, 5, 4)
 
-MAX_CELLS = 1 << 22  # the cost of every shortest path then stays below cost.INF
+MAX_CELLS = 1 << 28  # of a map without its border, as many as 16,384 x 16,384
+CELL_BITS = 30  # enough for every flat index, also on a map of one row, whose border has twice as many cells
 
 Position = tuple[int, int]
 
@@ -31,7 +33,7 @@ class Terrain(NamedTuple):
         mask: uint8, bit ``d`` is set where a move in direction ``d`` is legal.
         free: uint8, 1 where the cell is (believed) free.
         known: uint8, 1 where the cell has been seen.
-        xy: int32, two entries per cell, its column and row.
+        xy: int32, two entries per cell, its column and row; None on a large map (see ``rt_gym.pages``).
         offset: int64[8], what to add to a cell to step in direction ``d``.
         cost: int64[8], exact cost of a step in direction ``d``.
         metric: METRIC[1], what the heuristic charges per step.
@@ -41,7 +43,7 @@ class Terrain(NamedTuple):
     mask: NDArray[np.uint8]
     free: NDArray[np.uint8]
     known: NDArray[np.uint8]
-    xy: NDArray[np.int32]
+    xy: NDArray[np.int32] | None
     offset: NDArray[np.int64]
     cost: NDArray[np.int64]
     metric: NDArray[np.record]
@@ -104,12 +106,6 @@ def span(metric, dx, dy):
 
 
 @kernel(inline=True)
-def gap(xy, metric, a, b):
-    """Return the distance of two cells on open ground, at ``metric``'s prices per step."""
-    return span(metric, np.int64(xy[2 * a]) - xy[2 * b], np.int64(xy[2 * a + 1]) - xy[2 * b + 1])
-
-
-@kernel(inline=True)
 def locate(terrain, cell):
     """Return column and row of a cell by arithmetic.
 
@@ -119,6 +115,32 @@ def locate(terrain, cell):
     """
     row = np.int64((cell + 0.5) * (1.0 / terrain.offset[1]))
     return cell - row * terrain.offset[1] - 1, row - 1
+
+
+@kernel(inline=True)
+def look_up(terrain, cell):
+    """Return column and row of a cell by the table ``xy``."""
+    return np.int64(terrain.xy[2 * cell]), np.int64(terrain.xy[2 * cell + 1])
+
+
+def column_and_row(terrain: Any, cell: int) -> Any:
+    """Return column and row of a cell in the way that suits a search."""
+    return locate(terrain, cell) if terrain.xy is None else look_up(terrain, cell)
+
+
+@typed(column_and_row)
+def _column_and_row(terrain, cell):
+    if isinstance(terrain.types[terrain.fields.index("xy")], types.NoneType):
+        return lambda terrain, cell: locate(terrain, cell)
+    return lambda terrain, cell: look_up(terrain, cell)
+
+
+@kernel(inline=True)
+def gap(terrain, metric, a, b):
+    """Return the distance of two cells on open ground, at ``metric``'s prices per step."""
+    x, y = column_and_row(terrain, a)
+    to_x, to_y = column_and_row(terrain, b)
+    return span(metric, x - to_x, y - to_y)
 
 
 @kernel(inline=True)
@@ -132,7 +154,14 @@ def target(terrain, s, d):
 @kernel(inline=True)
 def h0(terrain, a, b):
     """Return the heuristic between two cells: Manhattan, octile or Chebyshev, as fits the moves."""
-    return gap(terrain.xy, terrain.metric, a, b)
+    return gap(terrain, terrain.metric, a, b)
+
+
+def open_distance(terrain: Terrain, a: int, b: int) -> int:
+    """Return the heuristic between two cells, as ``h0`` does, in plain Python: one call of a kernel takes longer."""
+    (ay, ax), (by, bx), metric = divmod(a, int(terrain.offset[1])), divmod(b, int(terrain.offset[1])), terrain.metric[0]
+    low, high = sorted((abs(ax - bx), abs(ay - by)))
+    return (high - low) * int(metric.per_straight) + low * int(metric.per_diagonal)
 
 
 @kernel
@@ -189,3 +218,11 @@ def fill_components(terrain, label, stack):
                         stack[top] = near
                         top += 1
     return count
+
+
+def positions(terrain: Terrain, cells: NDArray[Any]) -> NDArray[np.int32]:
+    """Return the positions of many flat indices as an n x 2 array."""
+    if terrain.xy is not None:
+        return terrain.xy.reshape(-1, 2)[cells]
+    rows, columns = np.divmod(np.asarray(cells, np.int64), terrain.offset[1])
+    return np.stack((columns - 1, rows - 1), axis=-1).astype(np.int32)

@@ -8,7 +8,8 @@ M. Likhachev, S. Koenig, "Incremental Heuristic Search in Games: The Quest for S
 - SMALLER_G: a binary heap; smaller f, then smaller g. What is then still equal comes in the order of the map.
 
 All that is known of a vertex lies in one record of 32 bytes, half a line of the cache, because a search mostly waits
-for memory: it takes a fifth longer when values, links and coordinates have arrays of their own.
+for memory: it takes a fifth longer when values, links and coordinates have arrays of their own. On a large map these
+records lie in pages, and a vertex without a page has infinite values.
 """
 
 from typing import NamedTuple
@@ -16,9 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.kernels.dstar_vertices import FEW, SMALL, at, cell_mask, make_infinite, make_vertices, own
 from rt_gym.cost import INF
 from rt_gym.jit import kernel, record
-from rt_gym.terrain import MAX_CELLS, Terrain
+from rt_gym.pages import Paged, is_large, reserve
+from rt_gym.terrain import Terrain
 
 BUCKETS, LARGER_G, SMALLER_G = range(3)
 
@@ -28,15 +31,9 @@ NO_VERTEX = 0  # as a cell: the corner of the border, which is never in a queue
 # the last ties: 0 for the order of the map, or a seed.
 WAITING = record(order=int, lowest=int, vertices=int, touched=int, salt=int)
 
-# A heap's tie ends with the cell, and before that comes what a seed makes of the cell.
-_CELL = MAX_CELLS - 1
-_CHANCE = 15 * MAX_CELLS
-_FEW = 16  # touched vertices are forgotten one by one if at most one in sixteen was
 _HALF_STEP = 39  # bits of a cost below half a step
 _NEVER = 2 * INF - 1
 
-# A record of NumPy's type `record` has its fields as attributes in plain Python too.
-VERTEX = np.dtype((np.record, [("g", "i8"), ("rhs", "i8"), ("after", "u4"), ("ahead", "i4"), ("x", "i4"), ("y", "i4")]))
 ENTRY = np.dtype((np.record, [("key", "i8"), ("tie", "i8")]))
 
 
@@ -44,12 +41,14 @@ class Queue(NamedTuple):
     """Vertices and the order in which they wait.
 
     Attributes:
-        vertex: VERTEX per cell. In a bucket ``after`` is the next vertex and ``ahead`` the previous one or, for the
-            first, the complement of the bucket's place; in a heap ``after`` is the place in it.
+        vertex: VERTEX per cell, which stands where ``at`` says. In a bucket ``after`` is the next vertex and ``ahead``
+            the previous one or, for the first, the complement of the bucket's place; in a heap ``after`` is the place
+            in it.
         heap: ENTRY, key and tie of the vertices in heap order, with space for one more; the cell is part of the tie.
         head: uint32, the first vertex of every bucket, NO_VERTEX if it is empty; a ring, a power of two in size.
         touched: uint32, vertices whose g or rhs has been finite, up to the length of the array.
         state: WAITING[1].
+        pages: on a large map, the pages whose entries are the vertices; else None.
     """
 
     vertex: NDArray[np.record]
@@ -57,6 +56,15 @@ class Queue(NamedTuple):
     head: NDArray[np.uint32]
     touched: NDArray[np.uint32]
     state: NDArray[np.record]
+    pages: Paged | None
+
+    @property
+    def held(self) -> int:
+        """How many bytes the vertices take, and the queue if all that were touched waited in it."""
+        touched = int(self.state[0].touched)
+        vertices = self.vertex.nbytes if self.pages is None else self.pages.held
+        heads = self.head.nbytes if self.pages is None else min(touched, self.head.size) * self.head.itemsize
+        return vertices + touched * (self.heap.itemsize + self.touched.itemsize) + heads
 
 
 def make_queue(cells: int, order: int) -> Queue:
@@ -66,31 +74,26 @@ def make_queue(cells: int, order: int) -> Queue:
     k_m grows by no more than the map is long until the next, and no g or rhs is longer than a path through all cells,
     unless it is infinite and not in the queue.
     """
-    ring = 6 * cells if order == BUCKETS else 0
-    vertex = _aligned(cells)
-    vertex["g"] = vertex["rhs"] = INF
+    ring, large = 6 * cells if order == BUCKETS else 0, is_large(cells)
+    vertex, pages = make_vertices(cells)
+    heads = 1 << ring.bit_length()
     return Queue(
         vertex=vertex,
-        heap=np.empty(1 if order == BUCKETS else cells + 1, ENTRY),
-        head=np.zeros(1 << ring.bit_length(), np.uint32),
-        touched=np.empty(cells // _FEW, np.uint32),
+        heap=reserve(1 if order == BUCKETS else cells + 1, ENTRY, large),
+        head=reserve(heads, np.uint32) if large else np.zeros(heads, np.uint32),
+        touched=np.empty(0 if large else cells // FEW, np.uint32),
         state=np.array([(order, 0, 0, 0, 0)], WAITING),
+        pages=pages,
     )
 
 
 def reset_queue(queue: Queue, terrain: Terrain, seed: int) -> None:
     """Forget all values and take the cells of a map; seed 0 leaves the last ties to the order of the map."""
     clear(queue)
-    queue.state[0].salt = seed & _CELL
-    if queue.vertex["x"][-1] != terrain.xy[-2]:  # the last map had another width, or there was none
-        queue.vertex["x"], queue.vertex["y"] = terrain.xy[::2], terrain.xy[1::2]
-
-
-def _aligned(cells: int) -> NDArray[np.record]:
-    """Return vertices none of which lies across two lines of the cache."""
-    memory = np.zeros((cells + 1) * VERTEX.itemsize, np.uint8)
-    skip = -memory.ctypes.data % VERTEX.itemsize
-    return memory[skip : skip + cells * VERTEX.itemsize].view(VERTEX)
+    queue.state[0].salt = seed & SMALL
+    vertex, xy = queue.vertex, terrain.xy
+    if xy is not None and vertex["x"][-1] != xy[-2]:  # the last map had another width, or there was none
+        vertex["x"], vertex["y"] = xy[::2], xy[1::2]
 
 
 @kernel(inline=True)
@@ -104,7 +107,9 @@ def priority(queue, u, m, f, over):
         return f >> _HALF_STEP | np.int64(over), np.int64(0)
     if order == LARGER_G:
         m = INF - m if over else m - INF
-    return f, m & ~(_CHANCE | _CELL) | u * queue.state[0].salt & _CHANCE | u
+    cell = cell_mask(queue)
+    chance = 15 * (cell + 1)
+    return f, m & ~(chance | cell) | u * queue.state[0].salt & chance | u
 
 
 @kernel(inline=True)
@@ -120,7 +125,7 @@ def first(queue):
     if state.vertices == 0:
         return np.int64(NO_VERTEX), np.int64(_NEVER), np.int64(0)
     if state.order != BUCKETS:
-        return queue.heap[0].tie & _CELL, queue.heap[0].key, queue.heap[0].tie
+        return queue.heap[0].tie & cell_mask(queue), queue.heap[0].key, queue.heap[0].tie
     lowest = state.lowest
     while queue.head[lowest & ring] == NO_VERTEX:
         lowest += 1
@@ -145,7 +150,7 @@ def remove(queue, u):
     if queue.state[0].order == BUCKETS:
         unlink(queue, u)
     else:
-        last, hole = queue.state[0].vertices, np.int64(queue.vertex[u].after)
+        last, hole = queue.state[0].vertices, np.int64(queue.vertex[at(queue, u)].after)
         if hole != last:
             sift(queue, hole, queue.heap[last].key, queue.heap[last].tie)
 
@@ -157,12 +162,13 @@ def change(queue, u, key, tie):
         unlink(queue, u)
         link(queue, u, key)
     else:
-        sift(queue, np.int64(queue.vertex[u].after), key, tie)
+        sift(queue, np.int64(queue.vertex[at(queue, u)].after), key, tie)
 
 
 @kernel(inline=True)
 def touch(queue, u):
     """Take note that a vertex gets its first value. One that loses all values and gets new ones is listed again."""
+    own(queue, u)
     if queue.state[0].touched < queue.touched.size:
         queue.touched[queue.state[0].touched] = u
     queue.state[0].touched += 1
@@ -170,22 +176,15 @@ def touch(queue, u):
 
 @kernel
 def clear(queue):
-    """Take all vertices out of the queue and make all values infinite.
-
-    After a search of a small part of the map only that part is cleared. Otherwise all vertices are, in order: for many
-    vertices that is faster, and it brings them into the cache for the next search.
-    """
-    state, vertex, listed = queue.state[0], queue.vertex, queue.state[0].touched <= queue.touched.size
+    """Take all vertices out of the queue and make all values infinite."""
+    state, vertex = queue.state[0], queue.vertex
     while state.order == BUCKETS and state.vertices > 0:
         u, lowest, _ = first(queue)
         queue.head[lowest & (queue.head.size - 1)] = NO_VERTEX
         while u != NO_VERTEX:
-            u = np.int64(vertex[u].after)
+            u = np.int64(vertex[at(queue, u)].after)
             state.vertices -= 1
-    for k in range(state.touched if listed else vertex.size):
-        u = np.int64(queue.touched[k]) if listed else k
-        vertex[u].g = INF
-        vertex[u].rhs = INF
+    make_infinite(queue)
     state.vertices = 0
     state.touched = 0
     state.lowest = _NEVER
@@ -196,9 +195,9 @@ def link(queue, u, key):
     """Make a vertex the first of its bucket."""
     place = key & (queue.head.size - 1)
     second = np.int64(queue.head[place])
-    queue.vertex[u].after = second
-    queue.vertex[u].ahead = ~place
-    queue.vertex[second].ahead = u  # for NO_VERTEX, a record that is never read
+    queue.vertex[at(queue, u)].after = second
+    queue.vertex[at(queue, u)].ahead = ~place
+    queue.vertex[at(queue, second)].ahead = u  # for NO_VERTEX, a record that is never read
     queue.head[place] = u
     queue.state[0].lowest = min(queue.state[0].lowest, key)
 
@@ -206,12 +205,12 @@ def link(queue, u, key):
 @kernel(inline=True)
 def unlink(queue, u):
     """Take a vertex out of its bucket."""
-    after, ahead = np.int64(queue.vertex[u].after), np.int64(queue.vertex[u].ahead)
-    queue.vertex[after].ahead = ahead
+    after, ahead = np.int64(queue.vertex[at(queue, u)].after), np.int64(queue.vertex[at(queue, u)].ahead)
+    queue.vertex[at(queue, after)].ahead = ahead
     if ahead < 0:
         queue.head[~ahead] = after
     else:
-        queue.vertex[ahead].after = after
+        queue.vertex[at(queue, ahead)].after = after
 
 
 @kernel(inline=True)
@@ -219,7 +218,7 @@ def put(queue, hole, key, tie):
     """Enter a priority at a place of the heap."""
     queue.heap[hole].key = key
     queue.heap[hole].tie = tie
-    queue.vertex[tie & _CELL].after = hole
+    queue.vertex[at(queue, tie & cell_mask(queue))].after = hole
 
 
 @kernel(inline=True)

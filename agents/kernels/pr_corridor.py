@@ -14,7 +14,7 @@ from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
 from rt_gym.search.heap import push
 from rt_gym.search.local import Local, expand, make_local
 from rt_gym.search.space import NONE, discover, forget, make_space, set_parent
-from rt_gym.terrain import span
+from rt_gym.terrain import column_and_row, span
 
 # The mark of its regions, and the region that is looked for, NONE to look for a cell.
 TARGET = record(mark=int, target=int)
@@ -76,8 +76,9 @@ def lead_to_cell(terrain, corridor, t):
     """Begin a new corridor with the region of the cell that is looked for."""
     corridor.state[0].mark += 1
     corridor.state[0].target = NONE
-    for k in range(4):
-        corridor.box[k] = terrain.xy[2 * t + (k & 1)]
+    x, y = column_and_row(terrain, t)
+    corridor.box[0] = corridor.box[2] = x
+    corridor.box[1] = corridor.box[3] = y
     widen(corridor, corridor.region[t])
 
 
@@ -105,7 +106,7 @@ def lead_along(memory, length):
 @kernel(inline=True)
 def box_gap(terrain, box, cell):
     """Return the distance of a cell to the box if nothing were blocked."""
-    x, y = np.int64(terrain.xy[2 * cell]), np.int64(terrain.xy[2 * cell + 1])
+    x, y = column_and_row(terrain, cell)
     return span(terrain.metric, max(box[0] - x, x - box[2], 0), max(box[1] - y, y - box[3], 0))
 
 

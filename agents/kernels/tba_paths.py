@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel, record
+from rt_gym.pages import Paged, drop_pages, is_large, make_cells, read, reserve, write
 from rt_gym.search.space import NONE
 
 # How many cells a path has; its edition; the last place that is not yet passed, or NONE; the g of its end.
@@ -17,18 +18,34 @@ class Paths(NamedTuple):
 
     Attributes:
         cell: int32[2, n], the cells, the end first.
-        at: int64[2, n], per cell of the map, edition * 2**32 + place.
+        at: int64, two per cell of the map, edition * 2**32 + place on the one path and on the other.
         info: PATH[2].
     """
 
     cell: NDArray[np.int32]
-    at: NDArray[np.int64]
+    at: NDArray[np.int64] | Paged
     info: NDArray[np.record]
+
+    @property
+    def held(self) -> int:
+        """How many bytes the cells of both paths take, and what says where they are."""
+        at = self.at.held if isinstance(self.at, Paged) else self.at.nbytes
+        return at + self.cell.itemsize * int(self.info["count"].sum())
 
 
 def make_paths(cells: int) -> Paths:
     """Return two empty paths on a map with this many cells."""
-    return Paths(np.empty((2, cells), np.int32), np.zeros((2, cells), np.int64), np.zeros(2, PATH))
+    return Paths(
+        cell=reserve(2 * cells, np.int32, is_large(cells)).reshape(2, cells),
+        at=make_cells(cells, np.int64, per_cell=2),
+        info=np.zeros(2, PATH),
+    )
+
+
+def forget_paths(paths: Paths) -> None:
+    """Let go of the pages of the last problem; editions only grow, so there is nothing to clear."""
+    if isinstance(paths.at, Paged):
+        drop_pages(paths.at)
 
 
 @kernel(inline=True)
@@ -45,10 +62,10 @@ def clear(paths, which):
 def put(paths, which, place, cell):
     """Enter a cell at a place of a path."""
     paths.cell[which, place] = cell
-    paths.at[which, cell] = (paths.info[which].edition << 32) + place
+    write(paths.at, 2 * cell + which, (paths.info[which].edition << 32) + place)
 
 
 @kernel(inline=True)
 def place_of(paths, which, cell):
     """Return the place of a cell on a path, a negative number if it is not there."""
-    return paths.at[which, cell] - (paths.info[which].edition << 32)
+    return read(paths.at, 2 * cell + which) - (paths.info[which].edition << 32)

@@ -15,7 +15,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import charge
 from rt_gym.search.astar import CLOSED
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, set_parent, slot_of
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, seat_of, set_parent, slot_of
 from rt_gym.terrain import h0
 
 
@@ -48,7 +48,7 @@ def seek(terrain, trip, shortcut, loc, slots, most):
         for d in range(8):
             if moves >> d & 1:
                 v, g = cell + terrain.offset[d], space.g[u] + terrain.cost[d]
-                w = space.seat[v] - base
+                w = seat_of(space, base, v)
                 if w < 0:
                     w = slots
                     slots += 1

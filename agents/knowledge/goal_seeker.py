@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from agents.base import KernelAgent
 from rt_gym.cost import to_floats
 from rt_gym.jit import record
-from rt_gym.search.values import enlarged, forget_values, learned_towards, value_at
+from rt_gym.search.space import begin_problem
+from rt_gym.search.tables import enlarged, forget_values, learned_towards
+from rt_gym.search.values import value_at
 from rt_gym.terrain import fill_h0
 from rt_gym.views import KernelView
 
@@ -33,7 +35,7 @@ class GoalSeeker(KernelAgent):
         """Forget all values, head for the goal, and seed the ties."""
         forget_values(self.memory.values)
         self.memory.state[0].pursued = view.goal_cell
-        self.space.random[0] = seed
+        begin_problem(self.space, seed)
 
     def enlarge_memory(self) -> None:
         """Double the capacity for values."""

@@ -112,7 +112,7 @@ class Records:
     def ends(self, grid: Grid) -> NDArray[np.int32]:
         """Return columns and rows of the starts and goals, one row per record."""
         cells = np.stack([self.cells[self.begin[:-1]], self.cells[self.begin[1:] - 1]], axis=1)
-        return grid.terrain.xy.reshape(-1, 2)[cells].reshape(-1, 4)
+        return grid.positions(cells).reshape(-1, 4)
 
     def save(self, path: PathLike) -> None:
         """Write the database to a file."""

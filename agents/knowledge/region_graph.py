@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
-from rt_gym.search.space import NONE, forget, give_slot
+from rt_gym.search.space import NONE, forget, give_slot, seat_of
 from rt_gym.trip import CUT
 
 
@@ -55,7 +55,7 @@ def search_regions(graph, trip, space, layers, h, s, a, b, depth):
     set_edge(space, np.int64(NONE), 0, np.int64(0), np.int64(0))
     count, begin, end, late = np.int64(0), np.int64(0), np.int64(1), False
     result = np.int64(CUT)
-    while count < depth and (b == NONE or space.seat[b] < base):
+    while count < depth and (b == NONE or seat_of(space, base, b) < 0):
         size, complete = end, True
         for u in range(begin, end):
             r = np.int64(space.cell[u])
@@ -64,7 +64,7 @@ def search_regions(graph, trip, space, layers, h, s, a, b, depth):
                 break
             for k in range(graph.begin[r], graph.begin[r + 1]):
                 v, g = np.int64(graph.near[k]), space.g[u] + graph.prices[k]
-                w = space.seat[v] - base
+                w = seat_of(space, base, v)
                 if graph.prices[k] == INF:
                     continue
                 if w < 0:
@@ -105,7 +105,7 @@ def correct(graph, trip, space, base, inside):
             for k in range(graph.begin[r], graph.begin[r + 1]):
                 if graph.prices[k] == INF:
                     continue
-                w, g = space.seat[graph.near[k]] - base, space.g[u] + graph.prices[k]
+                w, g = seat_of(space, base, graph.near[k]), space.g[u] + graph.prices[k]
                 if g < space.g[w] or (g == space.g[w] and u < space.parent[w]):
                     news = news or (g < space.g[w] and w < u)
                     set_edge(space, u, k, w, g)

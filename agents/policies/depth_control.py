@@ -30,9 +30,10 @@ from rt_gym.handles import with_parts
 from rt_gym.jit import kernel, record
 from rt_gym.search.deepening import DepthResults, add_layer, begin_layered, learn_and_move, make_depth_results
 from rt_gym.search.lookahead import general_lrta, largest_depth
-from rt_gym.search.space import Space, make_space
-from rt_gym.search.values import GoalValues, value_at
-from rt_gym.terrain import fill_h0
+from rt_gym.search.paged_values import PagedValues, make_values, reset_values
+from rt_gym.search.space import Space, begin_problem, make_space
+from rt_gym.search.tables import GoalValues
+from rt_gym.search.values import value_at
 from rt_gym.trip import Trip, make_trip
 from rt_gym.views import KernelView
 
@@ -186,10 +187,10 @@ class DepthControl(KernelAgent):
         return self.control.space
 
     @property
-    def learned(self) -> NDArray[np.int64] | None:
-        """The learned heuristic of every cell."""
+    def values(self) -> Any:
+        """What holds the learned values."""
         h = None if self.memory is None else self.control.h
-        return h if isinstance(h, np.ndarray) else None
+        return h if isinstance(h, (np.ndarray, PagedValues)) else None
 
     def record_states(self, record: Record, history: int) -> None:
         """Have the states of the next problem labelled in a record.
@@ -213,7 +214,7 @@ class DepthControl(KernelAgent):
         """Return the memory for maps of this size and kind."""
         cells = view.terrain.mask.size
         return Control(
-            h=np.empty(cells, np.int64),
+            h=make_values(cells),
             space=make_space(cells),
             by_depth=make_depth_results(self.d_max),
             situation=make_situation(self.history),
@@ -231,6 +232,6 @@ class DepthControl(KernelAgent):
         if record.action.shape[1] != self.d_max + 1 or record.distance.size not in (0, view.terrain.mask.size):
             raise InputError(f"the record must be made for d_max {self.d_max} and distances of this map")
         self.memory = with_control(self.memory, record=record)
-        fill_h0(view.terrain, view.goal_cell, self.control.h)
-        self.control.space.random[0] = seed
+        reset_values(self.control.h, view.terrain, view.goal_cell)
+        begin_problem(self.control.space, seed)
         self.control.state[0].moves = NOT_YET

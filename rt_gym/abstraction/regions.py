@@ -14,11 +14,11 @@ from rt_gym.jit import kernel
 from rt_gym.terrain import span
 
 KINDS = ("clique", "tiles")
-MAX_LEVEL = 11  # a tile of this level is as wide as the largest square map
+MAX_LEVEL = 14  # a tile of this level is as wide as the largest square map
 
 
 @kernel
-def find_representatives(cells, xy, node, sizes, sums, nearest, cell):
+def find_representatives(cells, positions, node, sizes, sums, nearest, cell):
     """Write for every region the first of its cells that are nearest to the centroid, exactly.
 
     The squared distance times the size, but for a constant, is a whole number when counted from a cell near by.
@@ -27,7 +27,7 @@ def find_representatives(cells, xy, node, sizes, sums, nearest, cell):
     for k in range(cells.size):
         r = node[k]
         middle_x, middle_y = sums[r, 0] // sizes[r], sums[r, 1] // sizes[r]
-        x, y = xy[2 * cells[k]] - middle_x, xy[2 * cells[k] + 1] - middle_y
+        x, y = positions[k, 0] - middle_x, positions[k, 1] - middle_y
         lean = x * (sums[r, 0] - sizes[r] * middle_x) + y * (sums[r, 1] - sizes[r] * middle_y)
         far = sizes[r] * (x * x + y * y) - 2 * lean
         if far < nearest[r]:
@@ -163,10 +163,11 @@ def _described(
     region = np.full(terrain.free.size, NONE, np.int32)
     region[cells] = node
     sizes = np.bincount(node, minlength=count)
-    sums = np.stack([np.bincount(node, axis, count).astype(np.int64) for axis in grid.positions(cells).T], axis=1)
+    positions = grid.positions(cells)
+    sums = np.stack([np.bincount(node, axis, count).astype(np.int64) for axis in positions.T], axis=1)
     representatives = np.empty(count, np.int32)
     nearest = np.full(count, np.iinfo(np.int64).max)
-    find_representatives(cells, terrain.xy, node, sizes, sums, nearest, representatives)
+    find_representatives(cells, positions, node, sizes, sums, nearest, representatives)
     centroids, weights = sums / sizes[:, None], np.empty(near.size, np.int64)
     fill_weights(begin, near, centroids, terrain.metric, weights)
     return Abstraction(kind, len(parents), region, representatives, sizes, centroids, parents, begin, near, weights)

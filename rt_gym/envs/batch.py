@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.step import TERMINATED, TRUNCATED
-from rt_gym.grid import Grid
+from rt_gym.grid import Grid, coordinates
 from rt_gym.jit import absent, kernel, merge, row
 from rt_gym.search.space import draw
 from rt_gym.terrain import Terrain
@@ -98,7 +98,7 @@ _NOTHING: Any = absent(Terrain)
 
 def concatenate_maps(grids: list[Grid]) -> Maps:
     """Return the maps of a batch."""
-    terrains = [grid.terrain for grid in grids]
+    terrains = [grid.terrain._replace(xy=coordinates(grid.stride, grid.height + 2)) for grid in grids]
     rows = {name: np.stack([getattr(each, name) for each in terrains]) for name in ("offset", "cost", "metric", "rule")}
     return Maps(
         begin=np.cumsum([0, *(terrain.mask.size for terrain in terrains)]),

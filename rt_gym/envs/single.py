@@ -18,6 +18,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import OVERRUN, Budget
 from rt_gym.problem import Problem
 from rt_gym.search.space import draw
+from rt_gym.terrain import positions
 from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View
 from rt_gym.world import World
@@ -282,7 +283,7 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             position=view.position,
             start=view.start,
             goal=view.goal,
-            trail=view.terrain.xy.reshape(-1, 2)[view.trip.path[: moves + 1]],
+            trail=positions(view.terrain, view.trip.path[: moves + 1]),
             layers=view.painter() if view.painter else {},
             caption=f"{self._map}  move {moves}",
         )

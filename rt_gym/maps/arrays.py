@@ -12,7 +12,7 @@ from rt_gym.archive import open_member, open_zip, read_header, read_values
 from rt_gym.errors import InputError
 from rt_gym.files import MAX_BYTES, PathLike, atomic_write, read_bytes, refusing, shown
 from rt_gym.grid import Grid
-from rt_gym.maps.sizes import size_problem
+from rt_gym.sizes import size_problem
 
 _BOM = b"\xef\xbb\xbf"  # spreadsheets write it in front of UTF-8 text
 

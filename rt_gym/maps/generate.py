@@ -16,7 +16,7 @@ from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.maps import landscape
 from rt_gym.maps.passages import build_rooms, carve_maze
-from rt_gym.maps.sizes import size_problem
+from rt_gym.sizes import size_problem
 from rt_gym.terrain import MAX_CELLS
 
 _SMALLEST_CAVE = 16  # cells; a smaller one is filled up
@@ -150,7 +150,7 @@ def _size(width: int, height: int, least: int) -> tuple[int, int]:
 
 
 def _odd(size: int) -> int:
-    size = whole("size", size, 3, isqrt(MAX_CELLS) - 2)
+    size = whole("size", size, 3, isqrt(MAX_CELLS))
     if size % 2 == 0:
         raise InputError(f"size must be odd, not {size}")
     return size

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, atomic_write, read_bytes, shown
 from rt_gym.grid import Grid
-from rt_gym.maps.sizes import size_problem
 from rt_gym.problem import Problem
+from rt_gym.sizes import size_problem
 from rt_gym.terrain import Position
 
 _BLOCKED, _FREE, _UNKNOWN = 0, 1, 2

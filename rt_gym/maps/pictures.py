@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rt_gym.errors import InputError
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
 from rt_gym.grid import Grid
-from rt_gym.maps.sizes import size_problem
+from rt_gym.sizes import size_problem
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -20,8 +20,9 @@ from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED, charge
+from rt_gym.pages import is_large, reserve
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, set_parent
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, seat_of, set_parent
 from rt_gym.terrain import METRIC, Position, Terrain, gap
 from rt_gym.trip import make_trip
 
@@ -54,6 +55,11 @@ class Buckets(NamedTuple):
     metric: NDArray[np.record]
     state: NDArray[np.record]
 
+    @property
+    def held(self) -> int:
+        """How many bytes the states of the largest search take, their links and the heads of the lists."""
+        return self.space.held + (self.after.itemsize + self.ahead.itemsize) * self.space.most + self.head.nbytes
+
 
 def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
     """Return the memory of an A* over ``terrain``, with the heuristic times ``weight``.
@@ -72,8 +78,8 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
         space=space,
         lowest=Heap(space.item, space.at, space.f, space.minus_g, space.rank, np.zeros(1, np.int64)),
         head=np.empty(1 << int(reach).bit_length(), np.int32),
-        after=np.empty_like(space.cell),
-        ahead=np.empty_like(space.cell),
+        after=reserve(space.cell.size, np.int32, is_large(space.cell.size)),
+        ahead=reserve(space.cell.size, np.int32, is_large(space.cell.size)),
         metric=np.array(
             [tuple(int(step) * weight.numerator // weight.denominator for step in terrain.metric[0])], METRIC
         ),
@@ -85,7 +91,7 @@ def _check_weight(terrain: Terrain, weight: Fraction) -> None:
     """Refuse a weight with which g, along a path through every cell, and h from corner to corner could overflow."""
     cells = terrain.mask.size
     room = (1 << 63) - 1 - cells * int(terrain.cost.max())
-    most = Fraction(room, int(gap(terrain.xy, terrain.metric, 0, cells - 1)))
+    most = Fraction(room, int(gap(terrain, terrain.metric, 0, cells - 1)))
     if weight > most:
         raise InputError(f"weight must be at most {int(most)} on a map of this size, not {float(weight):g}")
 
@@ -146,7 +152,7 @@ def begin_astar(terrain, buckets, s, t):
     base = forget(space)
     buckets.head[:] = NONE
     buckets.lowest.size[0] = 0
-    discover(space, base, root, s, gap(terrain.xy, buckets.metric, s, t))
+    discover(space, base, root, s, gap(terrain, buckets.metric, s, t))
     set_parent(space, np.int64(NONE), 0, root, np.int64(0))
     space.state[0].slots = 1
     buckets.state[0].lowest = space.f[root] >> _SHIFT
@@ -183,12 +189,12 @@ def resume_astar(terrain, trip, buckets, t, limit):
         for d in range(8):
             if moves >> d & 1:
                 v = cell + terrain.offset[d]
-                w = space.seat[v] - base
+                w = seat_of(space, base, v)
                 g = space.g[u] + terrain.cost[d]
                 if w < 0:
                     w = size
                     size += 1
-                    discover(space, base, w, v, gap(terrain.xy, buckets.metric, v, t))
+                    discover(space, base, w, v, gap(terrain, buckets.metric, v, t))
                     set_parent(space, u, d, w, g)
                     insert(buckets, w)
                 elif g < space.g[w] and space.role[w] == OPEN:

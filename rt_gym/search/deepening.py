@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rt_gym.cost import INF
 from rt_gym.jit import kernel, record
 from rt_gym.search.lookahead import begin_lookahead, best_frontier, expand_layer, propagate_costs
-from rt_gym.search.space import NONE
+from rt_gym.search.space import NONE, seat_of
 from rt_gym.search.ties import tied_moves
 from rt_gym.search.values import raise_value, value_at
 from rt_gym.trip import CUT, NO_PATH
@@ -77,7 +77,7 @@ def add_layer(terrain, trip, space, by_depth, h, t):
     state.closed, state.slots = end, size
     if queued > 0:
         propagate_costs(terrain, trip, terrain.cost, space, base, t, end, queued)
-    goal = space.seat[t] - base
+    goal = seat_of(space, base, t)
     best = best_frontier(space, goal if 0 <= goal < end else np.int64(NONE), end, size)
     state.best = best
     if best == NONE or space.f[best] >= INF:

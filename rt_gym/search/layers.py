@@ -14,7 +14,7 @@ import numpy as np
 
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import begin_lookahead, best_frontier, expand_layer, propagate_costs
-from rt_gym.search.space import NONE, trace
+from rt_gym.search.space import NONE, seat_of, trace
 from rt_gym.trip import CUT
 
 
@@ -29,7 +29,7 @@ def look_by_layers(terrain, trip, prices, space, layers, h, s, t, depth):
     """
     base = begin_lookahead(space, s)
     count, begin, end, queued = np.int64(0), np.int64(0), np.int64(1), np.int64(0)
-    while count < depth and space.seat[t] < base:
+    while count < depth and seat_of(space, base, t) < 0:
         size, queued = expand_layer(terrain, trip, prices, space, base, h, t, begin, end, queued)
         if size == CUT:
             return np.int64(CUT)

@@ -13,8 +13,9 @@ import numpy as np
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, learn
+from rt_gym.pages import is_large, reserve
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, set_parent
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, seat_of, set_parent
 from rt_gym.search.values import raise_value, value_at
 
 INTERIOR, FINAL = 1, 2  # the roles of closed states; the frontier is what is still open
@@ -33,10 +34,16 @@ class Local(NamedTuple):
     open: Heap
     learning: Heap
 
+    @property
+    def held(self) -> int:
+        """How many bytes the states of the largest search take; the queues are lists of them."""
+        return self.space.held + self.learning.tie.itemsize * self.space.most
+
 
 def make_local(space: Space) -> Local:
     """Return the queues of a local search over ``space``."""
-    no_tie, size = np.zeros_like(space.g), np.zeros(1, np.int64)
+    slots, size = space.cell.size, np.zeros(1, np.int64)
+    no_tie = reserve(slots, np.int64) if is_large(slots) else np.zeros(slots, np.int64)
     return Local(
         space=space,
         open=Heap(space.item, space.at, space.f, space.minus_g, space.rank, size),
@@ -71,7 +78,7 @@ def expand(terrain, local, h, base, moves, size, closed, t=NONE):
     for d in range(8):
         if moves >> d & 1:
             v = cell + terrain.offset[d]
-            w = space.seat[v] - base
+            w = seat_of(space, base, v)
             g = space.g[u] + terrain.cost[d]
             if w < 0:
                 w = size
@@ -149,7 +156,7 @@ def frontier_update(terrain, trip, local, h, t=NONE):
         moves = terrain.mask[cell]
         for d in range(8):
             if moves >> d & 1:
-                p = space.seat[cell + terrain.offset[d]] - base
+                p = seat_of(space, base, cell + terrain.offset[d])
                 if p >= 0 and space.role[p] == INTERIOR and value + terrain.cost[d] < space.f[p]:
                     space.f[p] = value + terrain.cost[d]
                     if space.at[p] == NONE:

@@ -26,7 +26,7 @@ from rt_gym.cost import INF
 from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
-from rt_gym.search.space import NONE, draw, forget, give_slot
+from rt_gym.search.space import NONE, draw, forget, give_slot, seat_of
 from rt_gym.search.values import raise_value, values_at
 from rt_gym.terrain import STEPS
 from rt_gym.trip import CUT, NO_PATH
@@ -117,7 +117,7 @@ def expand_layer(terrain, trip, cost, space, base, h, t, begin, end, queued):
             d = lowest(ahead)
             ahead &= ahead - 1
             v = cell + terrain.offset[d]
-            w = space.seat[v] - base
+            w = seat_of(space, base, v)
             g = cost_u + cost[d]
             if w < 0:
                 w = size
@@ -156,7 +156,7 @@ def propagate_costs(terrain, trip, cost, space, base, t, inside, queued):
         moves = terrain.mask[space.cell[u]]
         for d in range(8):
             if moves >> d & 1:
-                w = space.seat[space.cell[u] + terrain.offset[d]] - base
+                w = seat_of(space, base, space.cell[u] + terrain.offset[d])
                 g = space.g[u] + cost[d]
                 parent = np.int64(space.parent[w])
                 if g < space.g[w] or (g == space.g[w] and u <= parent):
@@ -189,7 +189,7 @@ def look_ahead(terrain, trip, space, h, s, t, depth):
     space.state[0].closed = begin
     if queued > 0:
         propagate_costs(terrain, trip, terrain.cost, space, base, t, begin, queued)
-    goal = space.seat[t] - base
+    goal = seat_of(space, base, t)
     space.state[0].best = best_frontier(space, goal if 0 <= goal < begin else np.int64(NONE), begin, end)
     return space.state[0].best
 

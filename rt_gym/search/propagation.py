@@ -10,7 +10,7 @@ Readings of SelectLS:
   as well it leaves the frontier, which the code forgets: in both sets it would be pinned to its old value.
 - {5} The goal never becomes interior: its value is 0 for good.
 
-``h`` is an array with one value per cell.
+``h`` is an array with one value per cell, or pages of values.
 """
 
 import numpy as np
@@ -19,8 +19,9 @@ from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import scan
 from rt_gym.search.local import INTERIOR, frontier_update
-from rt_gym.search.space import NONE, OPEN, discover, forget
+from rt_gym.search.space import NONE, OPEN, discover, forget, seat_of
 from rt_gym.search.step import best_step
+from rt_gym.search.values import set_value, value_at
 
 TO_TEST = 3  # the role of a state in the queue, not tested yet; the other roles are those of a local search
 
@@ -29,7 +30,7 @@ TO_TEST = 3  # the role of a state in the queue, not tested yet; the other roles
 def changes(terrain, h, cell, moves):
     """Changes?: whether a value is below what the best successor implies; not to be asked of a goal."""
     _, f = best_step(terrain, h, cell, moves)  # {1}
-    return h[cell] < f  # {2}
+    return value_at(h, terrain, cell, NONE) < f  # {2}
 
 
 @kernel(inline=True)
@@ -41,7 +42,7 @@ def select_ls(terrain, trip, local, h, x, t, k):
     """
     space, queue = local.space, local.space.parent
     base = forget(space)
-    discover(space, base, np.int64(0), x, h[x])
+    discover(space, base, np.int64(0), x, value_at(h, terrain, x, t))
     space.role[0] = TO_TEST  # {1}
     queue[0] = 0
     head, tail = np.int64(0), np.int64(1)
@@ -57,15 +58,15 @@ def select_ls(terrain, trip, local, h, x, t, k):
             continue
         space.role[u] = INTERIOR  # {6}
         inside += 1
-        h[v] = INF
+        set_value(h, terrain, v, np.int64(INF))
         for d in range(8):  # {7}
             if moves >> d & 1:
                 near = v + terrain.offset[d]
-                w = space.seat[near] - base
+                w = seat_of(space, base, near)
                 if w < 0:
                     w = size
                     size += 1
-                    discover(space, base, w, near, h[near])
+                    discover(space, base, w, near, value_at(h, terrain, near, t))
                 if space.role[w] == OPEN:  # {8}
                     space.role[w] = TO_TEST
                     queue[tail] = w
@@ -75,13 +76,13 @@ def select_ls(terrain, trip, local, h, x, t, k):
 
 
 @kernel(inline=True)
-def enclose(local, h):
+def enclose(terrain, local, h):
     """SelectLS {10}-{11}: interior states get their values back, all others enter the learning queue, in any order."""
     space, queue = local.space, local.learning
     outside = np.int64(0)
     for u in range(space.state[0].slots):
         if space.role[u] == INTERIOR:
-            h[space.cell[u]] = space.h[u]
+            set_value(h, terrain, np.int64(space.cell[u]), space.h[u])
         else:
             queue.item[outside] = u
             space.at[u] = outside
@@ -98,7 +99,7 @@ def learn_around(terrain, trip, local, h, x, t, k):
         How many states were interior; NONE, and nothing is learned, if no frontier was left and hence no way to ``t``.
     """
     select_ls(terrain, trip, local, h, x, t, k)
-    if enclose(local, h) == 0:
+    if enclose(terrain, local, h) == 0:
         return np.int64(NONE)
     frontier_update(terrain, trip, local, h)
     return local.space.state[0].closed

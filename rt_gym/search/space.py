@@ -1,8 +1,9 @@
 """The memory of one search: its states by slot, in the order in which they were first generated.
 
-Only ``seat`` is as large as the map. It holds a stamp beside the slot, so that a new search forgets the old one by
-counting up instead of clearing. All other arrays are dense: a lookahead of a few hundred states stays in the first
-cache whatever the size of the map, and the slot number itself is the tie-break "first generated".
+Only ``seat`` has an entry per cell, in pages where the map is large. It holds a stamp beside the slot, so that a new
+search forgets the old one by counting up instead of clearing. All other arrays are filled from the front: a lookahead
+of a few hundred states stays in the first cache whatever the size of the map, and the slot number itself is the
+tie-break "first generated".
 """
 
 from typing import Any, NamedTuple
@@ -11,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import absent, kernel, record
+from rt_gym.pages import Paged, drop_pages, is_large, make_cells, read, reserve, reset_cells, write
 
 NONE = -1
 OPEN = 0  # the role of a state that waits to be expanded; each search has its own other roles
 
-# The current stamp, the numbers of slots and of closed states, the slot chosen in the end.
-SEARCH = record(stamp=int, slots=int, closed=int, best=int)
+# The current stamp, the numbers of slots and of closed states, the slot chosen in the end, and the most slots that one
+# of the earlier searches had.
+SEARCH = record(stamp=int, slots=int, closed=int, best=int, most=int)
 
 _LAST_STAMP = (1 << 31) - 1
 
@@ -25,7 +28,7 @@ class Space(NamedTuple):
     """States of a search; ``n`` below is the largest number of states.
 
     Attributes:
-        seat: int64 per cell of the map, stamp * 2**32 + slot.
+        seat: int64 per cell of the map, stamp * 2**32 + slot; to be asked through ``seat_of``.
         cell: int32[n], which cell a slot stands for.
         g: int64[n], cheapest known cost from the root.
         h: int64[n], heuristic value when generated.
@@ -42,7 +45,7 @@ class Space(NamedTuple):
         state: SEARCH[1], how far the search is.
     """
 
-    seat: NDArray[np.int64]
+    seat: NDArray[np.int64] | Paged
     cell: NDArray[np.int32]
     g: NDArray[np.int64]
     h: NDArray[np.int64]
@@ -58,36 +61,61 @@ class Space(NamedTuple):
     random: NDArray[np.uint64]
     state: NDArray[np.record]
 
+    @property
+    def most(self) -> int:
+        """How many states the largest search had."""
+        return max(int(self.state[0].most), int(self.state[0].slots))
+
+    @property
+    def held(self) -> int:
+        """How many bytes the states of the largest search take, and the seats."""
+        slots = (array.itemsize for array in self[1:] if array.size == self.cell.size)
+        return sum(slots) * self.most + (self.seat.held if isinstance(self.seat, Paged) else self.seat.nbytes)
+
 
 NO_SPACE: Any = absent(Space)
 
 
-def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = ()) -> Space:
-    """Return the arrays of a search, or ``rows`` of it for a batch. Pages that are never touched cost nothing.
+def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = (), paged: bool = True) -> Space:
+    """Return the arrays of a search, or ``rows`` of it for a batch. Memory that is never touched costs nothing.
 
     Args:
         cells: size of the flat, bordered map.
         states: the largest number of states; as many as there are cells if not given.
         rows: how many searches, as the first axes of every array.
+        paged: whether the seats are kept in pages where the map is large.
     """
-    shape = (*rows, cells if states is None else states)
+    slots = cells if states is None else states
+
+    def per_slot(kind: Any) -> NDArray[Any]:
+        return np.empty((*rows, slots), kind) if rows else reserve(slots, kind, is_large(slots))
+
     return Space(
-        seat=np.zeros((*rows, cells), np.int64),
-        cell=np.empty(shape, np.int32),
-        g=np.empty(shape, np.int64),
-        h=np.empty(shape, np.int64),
-        f=np.empty(shape, np.int64),
-        minus_g=np.empty(shape, np.int64),
-        parent=np.empty(shape, np.int32),
-        via=np.empty(shape, np.uint8),
-        role=np.empty(shape, np.uint8),
-        behind=np.empty(shape, np.uint8),
-        item=np.empty(shape, np.int32),
-        at=np.empty(shape, np.int32),
-        rank=np.empty(shape, np.int32),
+        seat=make_cells(cells, np.int64) if paged and not rows else np.zeros((*rows, cells), np.int64),
+        cell=per_slot(np.int32),
+        g=per_slot(np.int64),
+        h=per_slot(np.int64),
+        f=per_slot(np.int64),
+        minus_g=per_slot(np.int64),
+        parent=per_slot(np.int32),
+        via=per_slot(np.uint8),
+        role=per_slot(np.uint8),
+        behind=per_slot(np.uint8),
+        item=per_slot(np.int32),
+        at=per_slot(np.int32),
+        rank=per_slot(np.int32),
         random=np.zeros((*rows, 1), np.uint64),
         state=np.zeros((*rows, 1), SEARCH),
     )
+
+
+def begin_problem(space: Space, seed: int) -> None:
+    """Forget all searches of the last problem; seed 0 breaks ties by order of generation."""
+    space.random[0] = seed
+    state = space.state[0]
+    state.slots = state.most = 0
+    if isinstance(space.seat, Paged):
+        drop_pages(space.seat)
 
 
 @kernel(inline=True)
@@ -105,15 +133,16 @@ def draw(random):
 def forget(space):
     """Begin a new search with no states and return its base: what ``seat`` holds for slot 0 of this search.
 
-    Stamps only grow, so ``seat[cell] - base`` is the slot of a cell, or negative if this search has not generated it.
-    Kernels keep the base, and the number of slots while they add some, in local variables: in arrays, the compiler
-    would have to read them again after every store.
+    Stamps only grow, so ``seat - base`` is the slot of a cell, or negative if this search has not generated it. Kernels
+    keep the base, and the number of slots while they add some, in local variables: in arrays, the compiler would have
+    to read them again after every store.
     """
     state = space.state[0]
     if state.stamp >= _LAST_STAMP:
-        space.seat[:] = 0
+        reset_cells(space.seat, 0)
         state.stamp = 0
     state.stamp += 1
+    state.most = max(state.most, state.slots)
     state.slots = 0
     state.closed = 0
     state.best = NONE
@@ -123,8 +152,14 @@ def forget(space):
 @kernel(inline=True)
 def give_slot(space, base, slot, cell):
     """Give a cell the next free slot; the caller counts it and fills in the rest."""
-    space.seat[cell] = base + slot
+    write(space.seat, cell, base + slot)
     space.cell[slot] = cell
+
+
+@kernel(inline=True)
+def seat_of(space, base, cell):
+    """Return the slot of a cell in the search with this base, a negative number if it has none."""
+    return read(space.seat, cell) - base
 
 
 @kernel(inline=True)
@@ -165,7 +200,7 @@ def trace(space, slot, plan):
 @kernel(inline=True)
 def slot_of(space, cell):
     """Return the slot of a cell in the current search, a negative number if it has none."""
-    return space.seat[cell] - (space.state[0].stamp << 32)
+    return seat_of(space, space.state[0].stamp << 32, cell)
 
 
 @kernel

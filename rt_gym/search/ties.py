@@ -12,6 +12,7 @@ import numpy as np
 
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import NOT_QUEUED
+from rt_gym.search.space import seat_of
 from rt_gym.terrain import OPPOSITE
 
 TIED = 2  # the role of a state on a cheapest path to a best one, until all are found
@@ -36,7 +37,7 @@ def tied_moves(terrain, space, t):
         moves = terrain.mask[cell]
         for d in range(8):
             if moves >> d & 1:
-                u = space.seat[cell + terrain.offset[d]] - base
+                u = seat_of(space, base, cell + terrain.offset[d])
                 if 0 <= u < inside and space.g[u] + terrain.cost[d] == space.g[w] and space.cell[u] != t:
                     if u == 0:
                         ties |= np.int64(1) << OPPOSITE[d]

@@ -20,7 +20,7 @@ from reference.settings import BY_LAYERS
 from reference.small_maps import ROOMS, drawn
 from rt_gym import Change, Grid, InputError, Problem, World
 from rt_gym.abstraction import abstract
-from rt_gym.search.values import make_goal_values
+from rt_gym.search.tables import make_goal_values
 
 Settings = dict[str, Any]
 

@@ -29,7 +29,7 @@ from rt_gym import Change, Grid, InputError, Problem, World
 from rt_gym.abstraction import KINDS, abstract
 from rt_gym.cost import encode
 from rt_gym.search.distance import exact_distances
-from rt_gym.search.values import forget_values, learned_towards
+from rt_gym.search.tables import forget_values, learned_towards
 
 SUBGOALS = [2, 2, 4, 6, 6, 8, 8, 10, 10, 10]  # of cells 0 to 9 in mode I: the representative of the next region
 

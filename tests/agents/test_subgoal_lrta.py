@@ -31,7 +31,7 @@ from reference.small_maps import (
     drawn,
 )
 from rt_gym import Change, Grid, InputError, Problem, World, sample_problems
-from rt_gym.search.values import learned_towards, make_goal_values
+from rt_gym.search.tables import learned_towards, make_goal_values
 
 Position = tuple[int, int]
 

@@ -25,7 +25,7 @@ from reference.depth_episodes import each_id, make, steps
 from reference.plain_oracle import scatter
 from reference.yard import CUT_OFF, LONELY, POCKET
 from rt_gym import Budget, Grid, InputError, Problem
-from rt_gym.search.values import FRESH
+from rt_gym.search.tables import FRESH
 
 FIELD = Grid(scatter(np.random.default_rng(1), 9, 8, 0.25), name="field")
 TALL = Grid(scatter(np.random.default_rng(2), 3, 11, 0.1), name="tall")

@@ -20,7 +20,7 @@ from reference.batches import (
 from reference.depth_episodes import DEEPEN, each_id, make, path, steps
 from reference.yard import CUT_OFF, GOAL, KNOWLEDGE, LONELY, POCKET, START, TRAP, YARD
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
-from rt_gym.search.values import FRESH
+from rt_gym.search.tables import FRESH
 
 FIELD = Grid(np.ones((9, 8)), name="field")
 

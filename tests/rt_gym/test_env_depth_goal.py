@@ -26,7 +26,7 @@ from reference.yard import GOAL, POCKET, START, TRAP, YARD
 from rt_gym import Budget, Grid, InputError, Problem
 from rt_gym.cost import STRAIGHT
 from rt_gym.envs.depth import DepthGoalSettings
-from rt_gym.search.values import FRESH
+from rt_gym.search.tables import FRESH
 
 ID = "RTDepthGoal-v0"
 TO_GOAL, TO_SUBGOAL = range(2)

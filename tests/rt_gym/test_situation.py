@@ -27,7 +27,8 @@ from rt_gym.features.decision import (
 from rt_gym.features.history import FEATURES
 from rt_gym.search.deepening import LAYER_ADDED, add_layer, begin_layered, make_depth_results
 from rt_gym.search.space import make_space
-from rt_gym.search.values import FRESH, Learned, forget_values, make_table, raise_value
+from rt_gym.search.tables import FRESH, Learned, forget_values, make_table
+from rt_gym.search.values import raise_value
 from rt_gym.trip import make_trip
 
 pytestmark = pytest.mark.plain

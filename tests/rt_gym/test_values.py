@@ -13,7 +13,7 @@ from rt_gym.jit import kernel
 from rt_gym.search.deepening import LAYER_ADDED, add_layer, begin_layered, make_depth_results
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import make_space
-from rt_gym.search.values import (
+from rt_gym.search.tables import (
     EMPTY,
     FRESH,
     TABLE,
@@ -26,10 +26,8 @@ from rt_gym.search.values import (
     make_goal_values,
     place_of,
     raise_entered,
-    raise_value,
-    value_at,
-    values_at,
 )
+from rt_gym.search.values import raise_value, value_at, values_at
 from rt_gym.terrain import fill_h0
 from rt_gym.trip import Trip, make_trip
 

@@ -22,7 +22,7 @@ from rt_gym.envs.depth.subgoals import subgoals_of
 from rt_gym.intrinsics import prefetch
 from rt_gym.jit import kernel, merge, row
 from rt_gym.search.space import forget
-from rt_gym.search.values import entry_of, first_place
+from rt_gym.search.tables import entry_of, first_place
 from rt_gym.templates import bind
 from rt_gym.trip import Trip, make_trip, restart_trip
 from rt_gym.world import Truth

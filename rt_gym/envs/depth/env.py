@@ -17,8 +17,8 @@ from rt_gym.envs.step import MOVED, TABLE_FULL
 from rt_gym.errors import InputError, quoted
 from rt_gym.grid import Grid
 from rt_gym.search.space import NONE, make_space
-from rt_gym.search.values import enlarged, learned_towards
-from rt_gym.terrain import fill_h0
+from rt_gym.search.tables import enlarged, learned_towards
+from rt_gym.terrain import fill_h0, positions
 from rt_gym.world import World
 
 S = TypeVar("S", bound=DepthSettings)
@@ -83,7 +83,7 @@ class DepthControlEnv(GridEnv[S], Generic[S]):
         fill_h0(view.terrain, pursued if pursued != NONE else view.goal_cell, first)
         risen = np.zeros(first.size)
         risen[cells] = to_floats(values) - to_floats(first[cells])
-        return {"expanded": view.terrain.xy.reshape(-1, 2)[view.expanded], "h": view.inner(risen)}
+        return {"expanded": positions(view.terrain, view.expanded), "h": view.inner(risen)}
 
 
 def with_larger_table(control: Any) -> Any:

@@ -28,7 +28,8 @@ from rt_gym.features.subgoal import SUBGOAL, write_subgoal
 from rt_gym.jit import absent, kernel, record
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.search.space import NONE, Space
-from rt_gym.search.values import FRESH, GoalValues, Learned, forget_values, is_full, make_table, value_at
+from rt_gym.search.tables import FRESH, GoalValues, Learned, forget_values, is_full, make_table
+from rt_gym.search.values import value_at
 from rt_gym.trip import NO_PATH, STAY, adopt, must_plan, take
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from rt_gym.features.history import FEATURES
 from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
-from rt_gym.search.values import GoalValues, Learned
+from rt_gym.search.tables import GoalValues, Learned
 
 MAX_DEPTH = 100
 

@@ -58,7 +58,7 @@ class DepthControlVectorEnv(GridVectorEnv[S], Generic[S]):
         return make_control(self.settings, NO_SPACE, (self.num_envs,))
 
     def _thread_part(self) -> Any:
-        return NO_CONTROL._replace(space=make_space(self.settings.cells, self.settings.states))
+        return NO_CONTROL._replace(space=make_space(self.settings.cells, self.settings.states, paged=False))
 
     def _subgoal_tables(self) -> Any:
         return None
@@ -110,7 +110,7 @@ class RTDeepenVectorEnv(DepthControlVectorEnv[DeepenSettings]):
         return make_deepening(self.settings, space._replace(seat=None, item=None), (self.num_envs,))
 
     def _thread_part(self) -> Any:
-        space = make_space(self.settings.cells, self.settings.states)
+        space = make_space(self.settings.cells, self.settings.states, paged=False)
         own: Any = NO_CONTROL._replace(space=NO_SPACE._replace(seat=space.seat, item=space.item))
         return absent(Deepening)._replace(control=own)
 

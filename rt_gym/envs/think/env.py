@@ -28,7 +28,7 @@ from rt_gym.errors import InputError, whole
 from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
 from rt_gym.handles import handle
 from rt_gym.search.space import OPEN
-from rt_gym.terrain import MAX_CELLS, fill_h0
+from rt_gym.terrain import MAX_CELLS, fill_h0, positions
 from rt_gym.world import World
 
 # The action mask for every combination of the bits of possible actions.
@@ -133,7 +133,7 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
         fill_h0(view.terrain, view.goal_cell, first)
         risen = to_floats(self._memory.h[: first.size]) - to_floats(first)
         expanded = space.cell[:count][space.role[:count] != OPEN]
-        return {"expanded": view.terrain.xy.reshape(-1, 2)[expanded], "h": view.inner(risen)}
+        return {"expanded": positions(view.terrain, expanded), "h": view.inner(risen)}
 
 
 class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):

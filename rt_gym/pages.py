@@ -1,0 +1,168 @@
+"""Memory that grows with what is touched, not with the map: for maps too large to keep something for every cell.
+
+What is kept per cell is then kept in pages, each for a run of 32 cells of a row. A page is given to a run when
+something is first written there; until then all its cells have the same value, that of page 0. Arrays that may become
+as long as the map, but seldom do, are taken from the system by ``reserve``: where nothing was written they take no
+memory.
+
+On other maps one array with an entry per cell is faster. Kernels read and write both with ``read`` and ``write``.
+"""
+
+import mmap
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numpy.typing import DTypeLike, NDArray
+
+from rt_gym.jit import kernel, record, typed
+
+LARGE = 1 << 19  # cells, border included, of the largest map on which agents keep something for every cell
+
+SHIFT = 5
+RUN = 1 << SHIFT  # how many cells share a page
+INSIDE = RUN - 1
+
+# How many pages are in use, page 0 not counted.
+USED = record(pages=int)
+
+_PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+
+
+class Paged(NamedTuple):
+    """One entry per cell of a large map.
+
+    Attributes:
+        page: int32 per run of cells, its page; 0 if it has none.
+        run: int32 per page, the run that it was given to.
+        entry: the pages, one after the other; page 0 is never written to.
+        state: USED[1].
+    """
+
+    page: NDArray[np.int32]
+    run: NDArray[np.int32]
+    entry: NDArray[Any]
+    state: NDArray[np.record]
+
+    @property
+    def held(self) -> int:
+        """How many bytes the pages in use take, and what leads to them."""
+        return int(self.state[0].pages) * (RUN * self.entry.itemsize + self.run.itemsize + self.page.itemsize)
+
+
+def is_large(cells: int) -> bool:
+    """Whether what agents keep on a map with this many cells, border included, is kept in pages."""
+    return cells > LARGE
+
+
+def reserve(count: int, dtype: DTypeLike, large: bool = True) -> NDArray[Any]:
+    """Return zeros that take memory only where they are written to; on small maps, an array whose content is undefined.
+
+    Raises:
+        MemoryError: if not even the addresses for so much memory are to be had.
+    """
+    if not large or count == 0:
+        return np.empty(count, dtype)
+    kind: np.dtype[Any] = np.dtype(dtype)
+    try:
+        memory = mmap.mmap(-1, count * kind.itemsize, **_PRIVATE)
+    except (OSError, OverflowError) as error:
+        raise MemoryError(f"no room for {count} entries of {kind.itemsize} bytes") from error
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory, kind)
+
+
+def make_cells(cells: int, dtype: DTypeLike, value: int = 0, per_cell: int = 1) -> Any:
+    """Return so many entries per cell with the same ``value`` each: an array, or pages where the map is large."""
+    if not is_large(cells):
+        return np.full(cells * per_cell, value, dtype)
+    runs = -(-cells * per_cell // RUN)
+    entry = reserve((runs + 1) * RUN, dtype)
+    entry[:RUN] = value
+    return Paged(reserve(runs, np.int32), reserve(runs + 1, np.int32), entry, np.zeros(1, USED))
+
+
+@kernel
+def drop_pages(table):
+    """Take its page from every run."""
+    for k in range(1, table.state[0].pages + 1):
+        table.page[table.run[k]] = 0
+    table.state[0].pages = 0
+
+
+@kernel
+def new_page(table, run):
+    """Give the next page to a run, with the entries of page 0, and return it."""
+    table.state[0].pages += 1
+    k = table.state[0].pages
+    table.page[run] = k
+    table.run[k] = run
+    for j in range(RUN):
+        table.entry[(k << SHIFT) + j] = table.entry[j]
+    return k
+
+
+@kernel(inline=True)
+def paged_entry(table, cell):
+    """Return where the entry of a cell stands; on page 0 if its run has no page."""
+    return (np.int64(table.page[cell >> SHIFT]) << SHIFT) + (cell & INSIDE)
+
+
+@kernel(inline=True)
+def paged_write(table, cell, value):
+    """Write the entry of a cell, on a new page if need be."""
+    run = cell >> SHIFT
+    if table.page[run] == 0:
+        new_page(table, run)
+    table.entry[paged_entry(table, cell)] = value
+
+
+def read(table: Any, cell: int) -> Any:
+    """Return the entry of a cell."""
+    return table.entry[paged_entry(table, cell)] if isinstance(table, Paged) else table[cell]
+
+
+def write(table: Any, cell: int, value: Any) -> None:
+    """Set the entry of a cell."""
+    if isinstance(table, Paged):
+        paged_write(table, cell, value)
+    else:
+        table[cell] = value
+
+
+def reset_cells(table: Any, value: Any) -> None:
+    """Let every cell have the ``value`` that the table was made with."""
+    if isinstance(table, Paged):
+        drop_pages(table)
+    else:
+        table[:] = value
+
+
+@typed(read)
+def _read(table, cell):
+    if isinstance(table, types.Array):
+        return lambda table, cell: table[cell]
+    return lambda table, cell: table.entry[paged_entry(table, cell)]
+
+
+@typed(write)
+def _write(table, cell, value):
+    def write_array(table, cell, value):
+        table[cell] = value
+
+    def write_paged(table, cell, value):
+        paged_write(table, cell, value)
+
+    return write_array if isinstance(table, types.Array) else write_paged
+
+
+@typed(reset_cells)
+def _reset_cells(table, value):
+    def reset_array(table, value):
+        table[:] = value
+
+    def reset_paged(table, value):
+        drop_pages(table)
+
+    return reset_array if isinstance(table, types.Array) else reset_paged
