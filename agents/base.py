@@ -16,6 +16,7 @@ from rt_gym.cost import to_float, to_floats
 from rt_gym.errors import checked_seed, choice
 from rt_gym.handles import KeptHandle
 from rt_gym.meter import MEMORY_FULL
+from rt_gym.pages import held_bytes, is_large
 from rt_gym.search.astar import make_buckets
 from rt_gym.search.paged_values import (
     PagedValues,
@@ -149,6 +150,8 @@ class KernelAgent:
     @property
     def nbytes(self) -> int:
         """How many bytes the arrays of the last run take, those of its world included."""
+        if self._made_for is not None and is_large(self._made_for[0]):
+            return held_bytes(self._kept_handle.parts)
         return self._kept_handle.nbytes
 
     def release(self) -> None:

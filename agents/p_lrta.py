@@ -28,7 +28,7 @@ from agents.base import Learner
 from rt_gym.errors import whole
 from rt_gym.jit import kernel, record, typed
 from rt_gym.meter import charge, scan
-from rt_gym.pages import Paged, is_large, reserve
+from rt_gym.pages import Paged, arrays_for, is_large
 from rt_gym.search.heap import Heap, before, lower, pop, push, sift_down, sift_up
 from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space, give_slot, slot_of
@@ -222,12 +222,14 @@ class PLRTA(Learner):
 
 def _heap(cells: int) -> Heap:
     """Return an empty heap of cells without a rank of their own."""
-    large = is_large(cells)
+    item, at, rank, key, tie = arrays_for(cells, cells, np.int32, np.int32, np.int32, np.int64, np.int64)
+    if not is_large(cells):  # on a large map places are prepared when they are given
+        at[:], rank[:] = NONE, 0
     return Heap(
-        item=reserve(cells, np.int32, large),
-        at=reserve(cells, np.int32) if large else np.full(cells, NONE, np.int32),
-        key=reserve(cells, np.int64, large),
-        tie=reserve(cells, np.int64, large),
-        rank=reserve(cells, np.int32) if large else np.zeros(cells, np.int32),
+        item=item,
+        at=at,
+        key=key,
+        tie=tie,
+        rank=rank,
         size=np.zeros(1, np.int64),
     )

@@ -33,7 +33,7 @@ from agents.kernels.tba_paths import Paths, clear, forget_paths, make_paths, pla
 from agents.kernels.tba_shortcut import Shortcut, make_shortcut, take_shortcut
 from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.jit import kernel, record
-from rt_gym.pages import is_large, reserve
+from rt_gym.pages import arrays_for
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, Buckets, begin_astar, resume_astar
 from rt_gym.search.layers import direction
 from rt_gym.search.space import NONE, Space, begin_problem, outdated, slot_of
@@ -287,7 +287,7 @@ class TBA(Searcher):
             by_length=int(self.first == "length"),
         )
         return {
-            "depth": reserve(cells, np.int32, is_large(cells)),
+            "depth": arrays_for(cells, cells, np.int32)[0],
             "paths": make_paths(cells),
             "shortcut": make_shortcut(cells if self.shortcut else 1),
             "limits": limits,

@@ -123,8 +123,13 @@ class KeptHandle:
     def nbytes(self) -> int:
         """How many bytes the arrays of the handle take."""
         if self._nbytes is None:
-            self._nbytes = bytes_of(tuple(self._parts.values()))
+            self._nbytes = bytes_of(self.parts)
         return self._nbytes
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What the handle was last made of."""
+        return tuple(self._parts.values())
 
 
 def with_parts(parts: Any, **changes: Any) -> Any:

@@ -9,6 +9,7 @@ On other maps one array with an entry per cell is faster. Kernels read and write
 """
 
 import mmap
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,22 +56,26 @@ def is_large(cells: int) -> bool:
     return cells > LARGE
 
 
-def reserve(count: int, dtype: DTypeLike, large: bool = True) -> NDArray[Any]:
-    """Return zeros that take memory only where they are written to; on small maps, an array whose content is undefined.
+def reserve(count: int, *kinds: DTypeLike) -> list[NDArray[Any]]:
+    """Return arrays of ``count`` zeros, one of each kind, that take memory only where they are written to.
 
     Raises:
         MemoryError: if not even the addresses for so much memory are to be had.
     """
-    if not large or count == 0:
-        return np.empty(count, dtype)
-    kind: np.dtype[Any] = np.dtype(dtype)
+    sizes = [-(-count * np.dtype(kind).itemsize // mmap.PAGESIZE) * mmap.PAGESIZE for kind in kinds]
     try:
-        memory = mmap.mmap(-1, count * kind.itemsize, **_PRIVATE)
+        memory = mmap.mmap(-1, max(1, sum(sizes)), **_PRIVATE)
     except (OSError, OverflowError) as error:
-        raise MemoryError(f"no room for {count} entries of {kind.itemsize} bytes") from error
+        raise MemoryError(f"no room for {count} entries of each of {len(kinds)} arrays") from error
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         memory.madvise(mmap.MADV_NOHUGEPAGE)
-    return np.frombuffer(memory, kind)
+    begin = accumulate(sizes, initial=0)
+    return [np.frombuffer(memory, kind, count, offset) for kind, offset in zip(kinds, begin, strict=False)]
+
+
+def arrays_for(cells: int, count: int, *kinds: DTypeLike) -> list[NDArray[Any]]:
+    """Return arrays of ``count`` entries whose content is undefined, for a map with this many cells."""
+    return reserve(count, *kinds) if is_large(cells) else [np.empty(count, kind) for kind in kinds]
 
 
 def make_cells(cells: int, dtype: DTypeLike, value: int = 0, per_cell: int = 1) -> Any:
@@ -78,9 +83,27 @@ def make_cells(cells: int, dtype: DTypeLike, value: int = 0, per_cell: int = 1) 
     if not is_large(cells):
         return np.full(cells * per_cell, value, dtype)
     runs = -(-cells * per_cell // RUN)
-    entry = reserve((runs + 1) * RUN, dtype)
+    (page, run), (entry,) = reserve(runs + 1, np.int32, np.int32), reserve((runs + 1) * RUN, dtype)
     entry[:RUN] = value
-    return Paged(reserve(runs, np.int32), reserve(runs + 1, np.int32), entry, np.zeros(1, USED))
+    return Paged(page, run, entry, np.zeros(1, USED))
+
+
+def held_bytes(parts: Any) -> int:
+    """Return how many bytes nested tuples of arrays really hold, each counted once.
+
+    A tuple with an attribute ``held`` knows that itself: its arrays are longer than what is used of them.
+    """
+    found: dict[int, int] = {}
+    todo = [parts]
+    while todo:
+        part = todo.pop()
+        if hasattr(part, "held"):
+            found[id(part)] = part.held
+        elif isinstance(part, tuple):
+            todo.extend(part)
+        elif isinstance(part, np.ndarray):
+            found[id(part)] = part.nbytes
+    return sum(found.values())
 
 
 @kernel

@@ -44,6 +44,11 @@ class Trip(NamedTuple):
     changed: NDArray[np.int32]
     clock: Clock
 
+    @property
+    def held(self) -> int:
+        """How many bytes it takes. Plans and lists of changes are short beside the room for them."""
+        return self.path.nbytes + self.log.nbytes + sum(array.nbytes for array in (*self[:3], *self.clock))
+
 
 def make_trip(
     plan: int,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from agents.kernels.dstar_vertices import FEW, SMALL, at, cell_mask, make_infinite, make_vertices, own
 from rt_gym.cost import INF
 from rt_gym.jit import kernel, record
-from rt_gym.pages import Paged, is_large, reserve
+from rt_gym.pages import Paged, arrays_for, is_large, reserve
 from rt_gym.terrain import Terrain
 
 BUCKETS, LARGER_G, SMALLER_G = range(3)
@@ -79,8 +79,8 @@ def make_queue(cells: int, order: int) -> Queue:
     heads = 1 << ring.bit_length()
     return Queue(
         vertex=vertex,
-        heap=reserve(1 if order == BUCKETS else cells + 1, ENTRY, large),
-        head=reserve(heads, np.uint32) if large else np.zeros(heads, np.uint32),
+        heap=arrays_for(cells, 1 if order == BUCKETS else cells + 1, ENTRY)[0],
+        head=reserve(heads, np.uint32)[0] if large else np.zeros(heads, np.uint32),
         touched=np.empty(0 if large else cells // FEW, np.uint32),
         state=np.array([(order, 0, 0, 0, 0)], WAITING),
         pages=pages,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel, record
-from rt_gym.pages import Paged, drop_pages, is_large, make_cells, read, reserve, write
+from rt_gym.pages import Paged, arrays_for, drop_pages, make_cells, read, write
 from rt_gym.search.space import NONE
 
 # How many cells a path has; its edition; the last place that is not yet passed, or NONE; the g of its end.
@@ -36,7 +36,7 @@ class Paths(NamedTuple):
 def make_paths(cells: int) -> Paths:
     """Return two empty paths on a map with this many cells."""
     return Paths(
-        cell=reserve(2 * cells, np.int32, is_large(cells)).reshape(2, cells),
+        cell=arrays_for(cells, 2 * cells, np.int32)[0].reshape(2, cells),
         at=make_cells(cells, np.int64, per_cell=2),
         info=np.zeros(2, PATH),
     )

@@ -20,7 +20,7 @@ from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED, charge
-from rt_gym.pages import is_large, reserve
+from rt_gym.pages import arrays_for
 from rt_gym.search.heap import Heap, lower, pop, push
 from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, seat_of, set_parent
 from rt_gym.terrain import METRIC, Position, Terrain, gap
@@ -72,14 +72,15 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
     """
     if weight > 1:
         _check_weight(terrain, weight)
-    space = make_space(terrain.mask.size)
+    cells = terrain.mask.size
+    space, (after, ahead) = make_space(cells), arrays_for(cells, cells, np.int32, np.int32)
     reach = (1 + weight) * int(terrain.cost.max()) / (1 << _SHIFT) + 2
     return Buckets(
         space=space,
         lowest=Heap(space.item, space.at, space.f, space.minus_g, space.rank, np.zeros(1, np.int64)),
         head=np.empty(1 << int(reach).bit_length(), np.int32),
-        after=reserve(space.cell.size, np.int32, is_large(space.cell.size)),
-        ahead=reserve(space.cell.size, np.int32, is_large(space.cell.size)),
+        after=after,
+        ahead=ahead,
         metric=np.array(
             [tuple(int(step) * weight.numerator // weight.denominator for step in terrain.metric[0])], METRIC
         ),

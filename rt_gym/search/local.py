@@ -43,7 +43,7 @@ class Local(NamedTuple):
 def make_local(space: Space) -> Local:
     """Return the queues of a local search over ``space``."""
     slots, size = space.cell.size, np.zeros(1, np.int64)
-    no_tie = reserve(slots, np.int64) if is_large(slots) else np.zeros(slots, np.int64)
+    no_tie = reserve(slots, np.int64)[0] if is_large(slots) else np.zeros(slots, np.int64)
     return Local(
         space=space,
         open=Heap(space.item, space.at, space.f, space.minus_g, space.rank, size),

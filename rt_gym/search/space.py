@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import absent, kernel, record
-from rt_gym.pages import Paged, drop_pages, is_large, make_cells, read, reserve, reset_cells, write
+from rt_gym.pages import Paged, arrays_for, drop_pages, make_cells, read, reset_cells, write
 
 NONE = -1
 OPEN = 0  # the role of a state that waits to be expanded; each search has its own other roles
@@ -20,6 +20,8 @@ OPEN = 0  # the role of a state that waits to be expanded; each search has its o
 # The current stamp, the numbers of slots and of closed states, the slot chosen in the end, and the most slots that one
 # of the earlier searches had.
 SEARCH = record(stamp=int, slots=int, closed=int, best=int, most=int)
+
+_PER_SLOT = 5 * [np.int32] + 4 * [np.int64] + 3 * [np.uint8]
 
 _LAST_STAMP = (1 << 31) - 1
 
@@ -86,24 +88,23 @@ def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = ()
         paged: whether the seats are kept in pages where the map is large.
     """
     slots = cells if states is None else states
-
-    def per_slot(kind: Any) -> NDArray[Any]:
-        return np.empty((*rows, slots), kind) if rows else reserve(slots, kind, is_large(slots))
-
+    cell, parent, item, at, rank, g, h, f, minus_g, via, role, behind = (
+        [np.empty((*rows, slots), kind) for kind in _PER_SLOT] if rows else arrays_for(slots, slots, *_PER_SLOT)
+    )
     return Space(
         seat=make_cells(cells, np.int64) if paged and not rows else np.zeros((*rows, cells), np.int64),
-        cell=per_slot(np.int32),
-        g=per_slot(np.int64),
-        h=per_slot(np.int64),
-        f=per_slot(np.int64),
-        minus_g=per_slot(np.int64),
-        parent=per_slot(np.int32),
-        via=per_slot(np.uint8),
-        role=per_slot(np.uint8),
-        behind=per_slot(np.uint8),
-        item=per_slot(np.int32),
-        at=per_slot(np.int32),
-        rank=per_slot(np.int32),
+        cell=cell,
+        g=g,
+        h=h,
+        f=f,
+        minus_g=minus_g,
+        parent=parent,
+        via=via,
+        role=role,
+        behind=behind,
+        item=item,
+        at=at,
+        rank=rank,
         random=np.zeros((*rows, 1), np.uint64),
         state=np.zeros((*rows, 1), SEARCH),
     )
