@@ -8,26 +8,19 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from agents.record import Decision
 from agents.runner.loop import bound_to
-from rt_gym.cost import to_float, to_floats
+from agents.runner.thoughts import Thoughts
 from rt_gym.errors import checked_seed, choice
 from rt_gym.handles import KeptHandle
 from rt_gym.meter import MEMORY_FULL
-from rt_gym.pages import held_bytes, is_large
+from rt_gym.pages import Holding, is_large
 from rt_gym.search.astar import make_buckets
 from rt_gym.search.paged_values import (
-    PagedValues,
-    count_raised,
-    dense_values,
     make_values,
     reset_values,
-    value_in_pages,
 )
-from rt_gym.search.space import NONE, Space, begin_problem, make_space
-from rt_gym.terrain import fill_h0, positions
+from rt_gym.search.space import Space, begin_problem, make_space
 from rt_gym.trip import STAY
 from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View, kernel_view
@@ -48,7 +41,7 @@ class Agent(Protocol):
         """Return the next move: a direction, or STAY."""
 
 
-class KernelAgent:
+class KernelAgent(Thoughts):
     """An agent whose algorithm is a kernel. Subclasses check their parameters and look after their memory.
 
     Args:
@@ -113,11 +106,6 @@ class KernelAgent:
         """The kernel that makes one decision."""
         return bound_to(self.plan)[1]
 
-    @property
-    def space(self) -> Space:
-        """The states of the agent's last search."""
-        return self.memory.space
-
     def make_memory(self, view: KernelView) -> Any:
         """Return the arrays that the plan kernel works on, for maps of this size and kind."""
         raise TypeError(f"{type(self).__name__} does not say what its memory is")
@@ -151,7 +139,7 @@ class KernelAgent:
     def nbytes(self) -> int:
         """How many bytes the arrays of the last run take, those of its world included."""
         if self._made_for is not None and is_large(self._made_for[0]):
-            return held_bytes(self._kept_handle.parts)
+            return Holding(self._kept_handle.parts).bytes
         return self._kept_handle.nbytes
 
     def release(self) -> None:
@@ -176,34 +164,6 @@ class KernelAgent:
         """Return the handle of what the bound kernels work on, the same one for as long as nothing is replaced."""
         return self._kept_handle.of(truth=truth, terrain=view.terrain, trip=view.trip, memory=self.memory)
 
-    def explain(self) -> Decision:
-        """Say why the last action of ``act`` was chosen; to be asked before the next one."""
-        at, action, plans, before = self._last
-        state = self.view.trip.state[0]
-        target, g, f = self._target(at, action)
-        return Decision(
-            position=self.view.position_of(at),
-            action=action,
-            planned=int(self.view.trip.tally["plans"][0]) > plans,
-            committed=int(state.planned - state.next),
-            target=None if target is None else self.view.position_of(target),
-            g=g,
-            f=f,
-            h_before=None if before is None else to_float(before),
-            h_after=None if (after := self.value_of(at)) is None else to_float(after),
-        )
-
-    def _target(self, at: int, action: int) -> tuple[int | None, float | None, float | None]:
-        """Return the cell chosen by the last search, its g and f; without a search, those of the next cell."""
-        space, best = self.space, int(self.space.state[0].best)
-        if space.state[0].slots > 0 and best != NONE:
-            g = int(space.g[best])
-            return int(space.cell[best]), to_float(g), to_float(g + int(space.h[best]))
-        cell, cost = at + int(self.view.terrain.offset[action]), int(self.view.terrain.cost[action])
-        if action == STAY or (value := self.value_of(cell)) is None:
-            return None, None, None
-        return cell, to_float(cost), to_float(cost + value)
-
     def compile(self, world: World) -> None:
         """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""
         episode = self._episode(world.truth, world.kernel_view)
@@ -219,38 +179,6 @@ class KernelAgent:
             if end == MEMORY_FULL:
                 self.enlarge_memory()
         return end
-
-    @property
-    def values(self) -> Any:
-        """What holds the learned values: an array, or pages on a large map; None for an agent without any."""
-        return getattr(self.memory, "h", None)
-
-    @property
-    def learned(self) -> NDArray[np.int64] | None:
-        """The learned heuristic of every cell, a copy on a large map; None for an agent without one."""
-        return None if self.values is None else dense_values(self.values, self.view.terrain)
-
-    def value_of(self, cell: int) -> int | None:
-        """Return the learned value of a cell, None for an agent without any."""
-        values = self.values
-        if isinstance(values, PagedValues):
-            return value_in_pages(values, self.view.terrain, cell)
-        return None if values is None else int(values[cell])
-
-    def count_learned(self) -> int:
-        """Return how many values differ from the heuristic."""
-        view = self.view
-        return 0 if self.values is None else count_raised(self.values, view.terrain, view.goal_cell)
-
-    def layers(self) -> dict[str, NDArray[Any]]:
-        """Return what can be drawn: ``h``, H x W, how much was learned; ``expanded``, n x 2, the last move's work."""
-        view = self.view
-        layers: dict[str, NDArray[Any]] = {"expanded": positions(view.terrain, view.expanded)}
-        if (learned := self.learned) is not None:
-            first = np.empty_like(learned)
-            fill_h0(view.terrain, view.goal_cell, first)
-            layers["h"] = to_floats(view.inner(learned)) - to_floats(view.inner(first))
-        return layers
 
 
 class Learner(KernelAgent):

@@ -44,12 +44,11 @@ from agents.kernels.dstar_queue import (
     sooner,
     touch,
 )
-from agents.kernels.dstar_vertices import at, coordinates
+from agents.kernels.dstar_vertices import at, coordinates, cost_from
 from rt_gym.cost import INF, to_float
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, scan
-from rt_gym.pages import RUN, SHIFT
 from rt_gym.terrain import CELL_BITS, h0, span
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.views import KernelView
@@ -288,13 +287,11 @@ class DStarLite(KernelAgent):
 
     def _target(self, cell: int, action: int) -> tuple[int | None, float | None, float | None]:
         """Return the goal and what it costs to get there, once that is known."""
-        g = self._cost_from(cell)
+        g = cost_from(self.memory.queue, cell)
         if self.memory.state[0].search != DONE or g >= INF:
             return None, None, None
         return self.view.goal_cell, to_float(g), to_float(g)
 
-    def _cost_from(self, cell: int) -> int:
-        """Return the g of a cell, in plain Python."""
-        queue = self.memory.queue
-        place = cell if queue.pages is None else (int(queue.pages.page[cell >> SHIFT]) << SHIFT) + cell % RUN
-        return int(queue.vertex[place].g)
+    def count_states(self) -> int:
+        """Return how many vertices have had a value."""
+        return int(self.memory.queue.state[0].touched)

@@ -40,7 +40,9 @@ class Run:
         seconds: wall-clock time of planning and walking inside the kernel.
         move_seconds: this time per move; None when the clock was off.
         precompute_seconds: time spent before the first trial on knowledge that outlives it.
-        memory: how many cells have a learned value beyond the heuristic.
+        memory: how many states the agent holds: values beyond the heuristic or, of an agent that learns none, states of
+            its search. 0 for an agent of one's own.
+        memory_bytes: how many bytes it takes for what it holds, the map not counted.
         h_updates: how often a learned value was raised.
         overrun: whether a move went past the budget.
         converged: whether the last trial raised no value and reached the goal.
@@ -65,6 +67,7 @@ class Run:
     move_seconds: MoveSeconds | None
     precompute_seconds: float
     memory: int
+    memory_bytes: int
     h_updates: int
     overrun: bool
     trials: tuple["Run", ...] = field(default=(), repr=False)
@@ -190,6 +193,7 @@ def total(trials: list[Run]) -> Run:
         move_seconds=slowest,
         precompute_seconds=first.precompute_seconds,
         memory=last.memory,
+        memory_bytes=last.memory_bytes,
         h_updates=add("h_updates"),
         overrun=any(trial.overrun for trial in trials),
         trials=tuple(trials),

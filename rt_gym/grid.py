@@ -109,7 +109,7 @@ class Grid:
             rule=np.array([(self.connectivity, CORNERS.index(self.corner))], RULE),
         )
         fill_masks(terrain, self.stride)
-        return Terrain(*(None if array is None else frozen(array) for array in terrain))
+        return Terrain._make(None if array is None else frozen(array) for array in terrain)
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:

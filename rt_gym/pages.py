@@ -88,22 +88,32 @@ def make_cells(cells: int, dtype: DTypeLike, value: int = 0, per_cell: int = 1) 
     return Paged(page, run, entry, np.zeros(1, USED))
 
 
-def held_bytes(parts: Any) -> int:
-    """Return how many bytes nested tuples of arrays really hold, each counted once.
+class Holding:
+    """How many bytes nested tuples of arrays really hold, to be asked again and again.
 
-    A tuple with an attribute ``held`` knows that itself: its arrays are longer than what is used of them.
+    A tuple with an attribute ``held`` knows that itself: its arrays are longer than what is used of them. Everything is
+    counted once.
     """
-    found: dict[int, int] = {}
-    todo = [parts]
-    while todo:
-        part = todo.pop()
-        if hasattr(part, "held"):
-            found[id(part)] = part.held
-        elif isinstance(part, tuple):
-            todo.extend(part)
-        elif isinstance(part, np.ndarray):
-            found[id(part)] = part.nbytes
-    return sum(found.values())
+
+    def __init__(self, parts: Any) -> None:
+        self.parts = parts
+        knowing: dict[int, Any] = {}
+        arrays: dict[int, int] = {}
+        todo = [parts]
+        while todo:
+            part = todo.pop()
+            if hasattr(part, "held"):
+                knowing[id(part)] = part
+            elif isinstance(part, tuple):
+                todo.extend(part)
+            elif isinstance(part, np.ndarray):
+                arrays[id(part)] = part.nbytes
+        self._knowing, self._fixed = tuple(knowing.values()), sum(arrays.values())
+
+    @property
+    def bytes(self) -> int:
+        """What is held now."""
+        return self._fixed + sum(part.held for part in self._knowing)
 
 
 @kernel

@@ -63,6 +63,12 @@ def cell_mask(queue: Any) -> Any:
     return SMALL if queue.pages is None else _LARGE
 
 
+def cost_from(queue: Any, u: int) -> int:
+    """Return the g of a vertex, in plain Python."""
+    place = u if queue.pages is None else (int(queue.pages.page[u >> SHIFT]) << SHIFT) + u % RUN
+    return int(queue.vertex[place].g)
+
+
 @kernel(inline=True)
 def own_page(pages, u):
     """Give a page to the run of a vertex that has none."""

@@ -178,7 +178,8 @@ def _record(agent: Agent, world: World, end: int, seconds: float, precompute_sec
         seconds=seconds,
         move_seconds=_move_seconds(world, seconds),
         precompute_seconds=precompute_seconds,
-        memory=agent.count_learned() if isinstance(agent, KernelAgent) else 0,
+        memory=agent.count_states() if isinstance(agent, KernelAgent) else 0,
+        memory_bytes=agent.count_bytes() if isinstance(agent, KernelAgent) else 0,
         h_updates=tally["raises"] + updates,
         overrun=tally["overruns"] > 0 or end == OVERRUN or _past_limit(last),
     )

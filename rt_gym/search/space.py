@@ -22,6 +22,7 @@ OPEN = 0  # the role of a state that waits to be expanded; each search has its o
 SEARCH = record(stamp=int, slots=int, closed=int, best=int, most=int)
 
 _PER_SLOT = 5 * [np.int32] + 4 * [np.int64] + 3 * [np.uint8]
+_SLOT_BYTES = sum(np.dtype(kind).itemsize for kind in _PER_SLOT)
 
 _LAST_STAMP = (1 << 31) - 1
 
@@ -66,13 +67,13 @@ class Space(NamedTuple):
     @property
     def most(self) -> int:
         """How many states the largest search had."""
-        return max(int(self.state[0].most), int(self.state[0].slots))
+        _, slots, _, _, most = self.state[0].item()
+        return max(int(slots), int(most))
 
     @property
     def held(self) -> int:
         """How many bytes the states of the largest search take, and the seats."""
-        slots = (array.itemsize for array in self[1:] if array.size == self.cell.size)
-        return sum(slots) * self.most + (self.seat.held if isinstance(self.seat, Paged) else self.seat.nbytes)
+        return _SLOT_BYTES * self.most + (self.seat.held if isinstance(self.seat, Paged) else self.seat.nbytes)
 
 
 NO_SPACE: Any = absent(Space)

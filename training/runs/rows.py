@@ -80,6 +80,7 @@ class Result(NamedTuple):
     plans: int
     h_updates: int
     memory: int
+    memory_bytes: int
 
 
 class Trial(NamedTuple):

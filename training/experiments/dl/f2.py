@@ -121,11 +121,11 @@ class Watch:
 
     def _path(self) -> list[int]:
         """Return the cells of the path that the agent has planned, as its own values tell; its own cell is left out."""
-        terrain, g = self.world.terrain, self.agent.memory.queue.vertex["g"]
+        terrain, queue = self.world.terrain, self.agent.memory.queue
         cell, path = self.world.kernel_view.cell(self.world.kernel_view.position), list[int]()
         while cell != self.world.kernel_view.goal_cell:
             near = [cell + int(terrain.offset[d]) for d in range(8) if int(terrain.mask[cell]) >> d & 1]
-            cell = min(near, key=lambda other: int(g[other]))
+            cell = min(near, key=partial(cost_from, queue))
             path.append(cell)
         return path
 
