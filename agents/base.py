@@ -235,6 +235,10 @@ class Searcher(KernelAgent):
         begin_problem(self.memory.space, seed)
         self.begin_trial()
 
+    def count_states(self) -> int:
+        """Return how many states its largest search had."""
+        return self.space.most
+
     def begin_trial(self) -> None:
         """Forget a search that was under way: all fields of the state are 0."""
         self.memory.state[:] = 0

@@ -9,7 +9,9 @@ On other maps one array with an entry per cell is faster. Kernels read and write
 """
 
 import mmap
+import sys
 from itertools import accumulate
+from platform import machine
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +29,13 @@ INSIDE = RUN - 1
 # How many pages are in use, page 0 not counted.
 USED = record(pages=int)
 
-_PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+_USUAL = ("x86_64", "aarch64")
+# What is reserved is not counted against the memory of the machine before it is touched. Python names that flag of the
+# system from version 3.13 on.
+_UNCOUNTED = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" and machine() in _USUAL else 0)
+_PRIVATE: dict[str, Any] = (
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _UNCOUNTED} if hasattr(mmap, "MAP_PRIVATE") else {}
+)
 
 
 class Paged(NamedTuple):

@@ -57,8 +57,8 @@ class Thoughts:
         return 0 if self.values is None else count_raised(self.values, view.terrain, view.goal_cell)
 
     def count_states(self) -> int:
-        """Return how many states it holds: learned values or, where it has none, the states of its largest search."""
-        return self.space.most if self.values is None else self.count_learned()
+        """Return how many states it holds: its learned values."""
+        return self.count_learned()
 
     def count_bytes(self) -> int:
         """Return how many bytes its memory really takes."""

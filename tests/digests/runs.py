@@ -127,7 +127,9 @@ BUDGETS = (
     Budget(9),
 )
 
-UNCOUNTED = {"problem", "seconds", "move_seconds", "precompute_seconds", "trials", "path"}
+UNCOUNTED = {"problem", "seconds", "move_seconds", "precompute_seconds", "trials", "path", "memory_bytes"}
+# Agents that learn no values; the digests are older than the count of the states that they hold.
+SEARCHERS = {"astar", "weighted-astar", "repeated-astar", "late-astar", "tba", "dstar-lite"}
 COUNTED = [field.name for field in fields(agents.Run) if field.name not in UNCOUNTED]
 
 # Arguments of the environments, by id; an episode takes the next of them.
@@ -202,17 +204,17 @@ def agent_digest(name: str) -> str:
         options = {"budget": BUDGETS[k // 3 % len(BUDGETS)], "max_moves": 1500, "seed": k, "trials": 1 + (k % 7 == 0)}
         fitted = k % 9 == 8 and options["budget"] is not None
         run = agents.run(FITTED.get(name, agent_id) if fitted else agent, problem, **options)
-        digest.update(run_line(run).encode())
+        digest.update(run_line(run, learns=name not in SEARCHERS).encode())
         digest.update(np.ascontiguousarray(run.path, np.int32).tobytes())
         if not fitted and getattr(agent, "learned", None) is not None:
             digest.update(np.ascontiguousarray(agent.learned, np.int64).tobytes())
     return digest.hexdigest()
 
 
-def run_line(run: agents.Run) -> str:
-    """Return all that a run counts, and that its trials count."""
-    own = [f"{name}={getattr(run, name)}" for name in COUNTED]
-    return " ".join([*own, *(f"[{run_line(trial)}]" for trial in run.trials)])
+def run_line(run: agents.Run, learns: bool) -> str:
+    """Return all that a run counts, and that its trials count; of memory, only values that were learned."""
+    own = [f"{name}={getattr(run, name) if learns or name != 'memory' else 0}" for name in COUNTED]
+    return " ".join([*own, *(f"[{run_line(trial, learns)}]" for trial in run.trials)])
 
 
 def single_digest(env_id: str) -> str:

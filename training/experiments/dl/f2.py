@@ -8,7 +8,7 @@ than either of the two searches alone.
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import agents
 from agents.dstar_lite import DStarLite
+from agents.kernels.dstar_vertices import cost_from
 from rt_gym import Problem, World
 from rt_gym.cost import INF
 from rt_gym.search.astar import CLOSED, begin_astar, make_buckets, resume_astar
