@@ -14,7 +14,7 @@ from rt_gym.meter import Budget
 from rt_gym.problem import Problem
 
 MOST_AGENTS = 8
-MOST_POOL_BYTES = 1 << 28
+MOST_POOL_BYTES = 1 << 30
 
 
 class Place(NamedTuple):

@@ -116,6 +116,7 @@ def begin_problem(space: Space, seed: int) -> None:
     space.random[0] = seed
     state = space.state[0]
     state.slots = state.most = 0
+    state.stamp = max(state.stamp, 1)  # with 0, a seat that was never given would be that of slot 0
     if isinstance(space.seat, Paged):
         drop_pages(space.seat)
 

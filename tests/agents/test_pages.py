@@ -30,7 +30,9 @@ def anew(problem: Problem) -> Problem:
 
 
 def counts(agent_id: str, problem: Problem, settings: Settings, **options: Any) -> tuple[Any, ...]:
-    run = agents.run(agent_id, anew(problem), max_moves=400, **options, **settings)
+    agent = agents.make(agent_id, **settings)  # by its id, an agent that was made for arrays might be used again
+    run = agents.run(agent, anew(problem), max_moves=400, **options)
+    assert (agent.view.terrain.xy is None) == (pages.LARGE == 0)
     work = run.expansions, run.scans, run.max_scans, run.learning_ops, run.trace_steps, run.h_updates, run.memory
     return run.outcome, path_of(run), work
 
