@@ -21,12 +21,11 @@ Readings:
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from agents.base import Learner
 from rt_gym.errors import whole
-from rt_gym.jit import kernel, record, typed
+from rt_gym.jit import is_array, kernel, record, type_of_part, typed
 from rt_gym.meter import charge, scan
 from rt_gym.pages import Paged, arrays_for, is_large
 from rt_gym.search.heap import Heap, before, lower, pop, push, sift_down, sift_up
@@ -84,9 +83,8 @@ def given_place(memory, cell):
     return slot
 
 
-def _is_paged(memory: types.BaseNamedTuple) -> bool:
-    space = memory.types[memory.fields.index("space")]
-    return not isinstance(space.types[space.fields.index("seat")], types.Array)
+def _is_paged(memory: Any) -> bool:
+    return not is_array(type_of_part(type_of_part(memory, "space"), "seat"))
 
 
 @typed(place_of)

@@ -118,9 +118,7 @@ def units() -> list[Row]:
         for problem, path in list(zip(chosen, walked, strict=True))[::20]
     )
     return [
-        at_most(
-            f"{UNITS} units, {TICKS} ticks", f"{counted / MEGABYTE:.0f} MB counted", held / MEGABYTE, 1024, "MB"
-        ),
+        at_most(f"{UNITS} units, {TICKS} ticks", f"{counted / MEGABYTE:.0f} MB counted", held / MEGABYTE, 1024, "MB"),
         holds("  every twentieth again with arrays", "the same moves", same),
     ]
 

@@ -53,6 +53,21 @@ def typed(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
     return overload(plain, jit_options=_options(inline=True), inline="never")
 
 
+def is_array(kind: types.Type) -> bool:
+    """Whether a Numba type is that of an array."""
+    return isinstance(kind, types.Array)
+
+
+def is_none(kind: types.Type) -> bool:
+    """Whether a Numba type is that of None."""
+    return isinstance(kind, types.NoneType)
+
+
+def type_of_part(kind: Any, name: str) -> types.Type:
+    """Return the Numba type of a field of a NamedTuple."""
+    return kind.types[kind.fields.index(name)]
+
+
 def _options(inline: bool) -> dict[str, Any]:
     """Return the options for ``njit``, without those that this Numba lacks: it would complain at the first call."""
     extra = {

@@ -15,10 +15,9 @@ from platform import machine
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import DTypeLike, NDArray
 
-from rt_gym.jit import kernel, record, typed
+from rt_gym.jit import is_array, kernel, record, typed
 
 LARGE = 1 << 19  # cells, border included, of the largest map on which agents keep something for every cell
 
@@ -182,7 +181,7 @@ def reset_cells(table: Any, value: Any) -> None:
 
 @typed(read)
 def _read(table, cell):
-    if isinstance(table, types.Array):
+    if is_array(table):
         return lambda table, cell: table[cell]
     return lambda table, cell: table.entry[paged_entry(table, cell)]
 
@@ -195,7 +194,7 @@ def _write(table, cell, value):
     def write_paged(table, cell, value):
         paged_write(table, cell, value)
 
-    return write_array if isinstance(table, types.Array) else write_paged
+    return write_array if is_array(table) else write_paged
 
 
 @typed(reset_cells)
@@ -206,4 +205,4 @@ def _reset_cells(table, value):
     def reset_paged(table, value):
         drop_pages(table)
 
-    return reset_array if isinstance(table, types.Array) else reset_paged
+    return reset_array if is_array(table) else reset_paged

@@ -7,10 +7,9 @@ tests for the edge of the map. The corner rule is part of ``mask``, one bit per 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from rt_gym.jit import kernel, record, typed
+from rt_gym.jit import is_none, kernel, record, type_of_part, typed
 
 DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -130,7 +129,7 @@ def column_and_row(terrain: Any, cell: int) -> Any:
 
 @typed(column_and_row)
 def _column_and_row(terrain, cell):
-    if isinstance(terrain.types[terrain.fields.index("xy")], types.NoneType):
+    if is_none(type_of_part(terrain, "xy")):
         return lambda terrain, cell: locate(terrain, cell)
     return lambda terrain, cell: look_up(terrain, cell)
 

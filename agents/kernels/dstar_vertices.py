@@ -6,11 +6,10 @@ A vertex without a page has infinite values. ``queue`` is the ``Queue`` of ``age
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from rt_gym.cost import INF
-from rt_gym.jit import kernel, typed
+from rt_gym.jit import is_none, kernel, type_of_part, typed
 from rt_gym.pages import RUN, SHIFT, Paged, drop_pages, is_large, make_cells, new_page, paged_entry
 from rt_gym.terrain import CELL_BITS, column_and_row
 
@@ -77,7 +76,7 @@ def own_page(pages, u):
 
 
 def _is_paged(queue: Any) -> bool:
-    return not isinstance(queue.types[queue.fields.index("pages")], types.NoneType)
+    return not is_none(type_of_part(queue, "pages"))
 
 
 @typed(at)

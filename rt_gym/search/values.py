@@ -8,9 +8,8 @@ which of them it is, the compiler knows by the type.
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from rt_gym.jit import kernel, typed
+from rt_gym.jit import is_array, kernel, typed
 from rt_gym.meter import raise_h
 from rt_gym.search.paged_values import PagedValues, paged_value, set_paged_value
 from rt_gym.search.tables import entered_value, entry_of, hashed_values, raise_entered
@@ -77,7 +76,7 @@ def set_value(h: Any, terrain: Any, cell: int, value: int) -> None:
 
 @typed(value_at)
 def _value_at(h, terrain, cell, t):
-    if isinstance(h, types.Array):
+    if is_array(h):
         return lambda h, terrain, cell, t: h[cell]
     if h.instance_class is PagedValues:
         return lambda h, terrain, cell, t: paged_value(h, terrain, cell)
@@ -86,7 +85,7 @@ def _value_at(h, terrain, cell, t):
 
 @typed(values_at)
 def _values_at(h, terrain, cells, begin, end, t, out):
-    if isinstance(h, types.Array):
+    if is_array(h):
         return lambda h, terrain, cells, begin, end, t, out: gather(h, cells, begin, end, out)
     if h.instance_class is PagedValues:
         return lambda h, terrain, cells, begin, end, t, out: paged_values(h, terrain, cells, begin, end, out)
@@ -95,7 +94,7 @@ def _values_at(h, terrain, cells, begin, end, t, out):
 
 @typed(raise_value)
 def _raise_value(trip, h, terrain, cell, t, value):
-    if isinstance(h, types.Array):
+    if is_array(h):
         return lambda trip, h, terrain, cell, t, value: raise_h(trip, h, cell, value)
     if h.instance_class is PagedValues:
         return lambda trip, h, terrain, cell, t, value: raise_paged(trip, h, terrain, cell, value)
@@ -110,4 +109,4 @@ def _set_value(h, terrain, cell, value):
     def set_in_pages(h, terrain, cell, value):
         set_paged_value(h, terrain, cell, value)
 
-    return set_in_array if isinstance(h, types.Array) else set_in_pages
+    return set_in_array if is_array(h) else set_in_pages

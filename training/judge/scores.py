@@ -101,6 +101,10 @@ class Sample:
         """Whether all runs of a problem reached the goal."""
         return np.all(self.batch.solved.reshape(self.batch.places.repeats, -1), axis=0)
 
+    def most(self, name: str) -> int:
+        """Return the largest of one number of all results."""
+        return int(self.batch.columns[name].max(initial=0))
+
     def column(self, name: str) -> Floats:
         """Return one number of every problem's result."""
         return self._per_problem(self.batch.columns[name].astype(np.float64))
@@ -161,6 +165,7 @@ class Score:
         quality_median: its median, infinite if half of the runs failed.
         expansions_mean, expansions_pooled, scans_pooled: work per move.
         worst_move: the most that one move took, of what the budget counts.
+        states, state_bytes: the most states that it held on a problem, and the most bytes.
         fronts: the Pareto fronts it lies on, of ``"mean"`` and ``"pooled"`` expansions per move.
         difference: its quality minus that of the baseline, problem by problem; None without a baseline, or where one
             of the two has no mean quality.
@@ -183,6 +188,8 @@ class Score:
     expansions_pooled: Estimate
     scans_pooled: float
     worst_move: int
+    states: int = 0
+    state_bytes: int = 0
     fronts: tuple[str, ...] = ()
     difference: Estimate | None = None
     expansions_difference: Estimate | None = None
@@ -355,6 +362,8 @@ def _score(
         quality_median=float(np.median(sample.quality)),
         scans_pooled=float(sample.column("scans").sum()) / max(1.0, float(sample.moves.sum())),
         worst_move=sample.worst_move,
+        states=sample.most("memory"),
+        state_bytes=sample.most("memory_bytes"),
         fronts=tuple(name for name, front in fronts.items() if entry in front),
         beyond_curve=bool(curve) and sample.comparable and _is_beyond(arena, entry, curve),
         repeats=sample.batch.places.repeats,

@@ -51,7 +51,7 @@ def main_table(title: str, groups: Groups, slow: Mapping[Entry, float], late: Ma
         late: the share of late ticks, where many units share one.
     """
     name = _measure(groups)
-    work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nsolved", "µs\np99"]
+    work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nsolved", "\nkB", "µs\np99"]
     maps = _over_maps(groups)
     columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", *maps, f"{name}\nmedian", *work]
     columns += ["late\nticks"] * bool(late) + ["\nfront"]
@@ -160,6 +160,7 @@ def _numbers(score: Score, maps: bool) -> list[str]:
         digits(score.scans_pooled),
         Alarm(score.worst_move) if score.disqualified else str(score.worst_move),
         score.solved,
+        digits(score.state_bytes / 1000),
     ]
 
 

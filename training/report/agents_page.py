@@ -35,8 +35,9 @@ of the {{maps}} maps of the split `{SPLIT}`, which they know. `rt-gym compare` s
 equal budgets, on any maps.
 
 subopt.: cost over optimal cost. exp., scans: expansions and scans per move; mean: per problem, then over problems;
-pooled: all of them over all moves. worst move: the most expansions for one move. µs: microseconds per move, the median
-of all problems, on one core of the machine that wrote this page."""
+pooled: all of them over all moves. worst move: the most expansions for one move. states, kB: the most that the agent
+held on one of these problems, learned values or the states of its search, without the map and what was precomputed for
+it. µs: microseconds per move, the median of all problems, on one core of the machine that wrote this page."""
 _NOT_MEASURED = "Not measured yet: {}."
 _ROW = re.compile(r"^\| `([^`]+)` \|.*$", re.MULTILINE)
 
@@ -102,7 +103,18 @@ def static_part(entries: Iterable[dict[str, Any]]) -> str:
 
 
 def _measured_table(runs: Runs) -> Table:
-    columns = ["id", "subopt. mean", "95 % interval", "exp. mean", "exp. pooled", "scans pooled", "worst move", "µs"]
+    columns = [
+        "id",
+        "subopt. mean",
+        "95 % interval",
+        "exp. mean",
+        "exp. pooled",
+        "scans pooled",
+        "worst move",
+        "states",
+        "kB",
+        "µs",
+    ]
     micros = _micros_per_move(runs)
     return Table("Measured", [*columns, "solved"], [_line(score, micros) for score in score_all(runs)])
 
@@ -116,6 +128,8 @@ def _line(score: Score, micros: dict[str, float]) -> list[str]:
         *with_interval(score.quality),
         *map(digits, numbers),
         worst,
+        f"{score.states:,}",
+        digits(score.state_bytes / 1000),
         digits(micros[agent]),
         score.solved,
     ]
