@@ -277,6 +277,11 @@ class DStarLite(KernelAgent):
         """Let the next plan search from scratch."""
         self.memory.state[:] = 0
 
+    def change_place(self) -> None:
+        """Keep the search, which k_m mends {30}; one that was cut off starts anew."""
+        if self.memory.state[0].search == GO_ON:
+            self.restarts["place"] += 1
+
     def _target(self, at: int, action: int) -> tuple[int | None, float | None, float | None]:
         """Return the goal and what it costs to get there, once that is known."""
         g = int(self.memory.queue.vertex[at].g)

@@ -233,4 +233,8 @@ class DepthControl(KernelAgent):
         self.memory = with_control(self.memory, record=record)
         fill_h0(view.terrain, view.goal_cell, self.control.h)
         self.control.space.random[0] = seed
+        self.begin_trial()
+
+    def begin_trial(self) -> None:
+        """Begin the history with where the agent stands."""
         self.control.state[0].moves = NOT_YET
