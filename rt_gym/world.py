@@ -230,7 +230,7 @@ class World:
             self.terrain = self.kernel_view.terrain = first_belief(self.problem.grid, None, True)
 
     def set_goal(self, position: Position, nearest: bool = False) -> None:
-        """Give the agent another goal, which it need not be able to reach.
+        """Give the agent another goal, which it need not be able to reach, nor in fog believe to be free.
 
         Args:
             position: the goal.
