@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import config
 
 import agents
 from agents.base import Searcher
@@ -125,6 +126,16 @@ class TestEveryAgent:
             world.place((1, 0))
         walk(agent, world, 1)
         assert agent.restarts == ({} if kept(agent)[0] else {"goal": 1})
+
+    @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+    def test_a_map_of_its_own_needs_no_kernel_of_its_own(self, agent_id: str, settings: Settings) -> None:
+        agent, world = started(agent_id, Problem(GRID, (2, 2), (6, 2)), settings)
+        walk(agent, world, 2)
+        compiled = len(agent.decide_kernel.signatures)
+        world.set_cell((5, 0), False)
+        walk(agent, world, 2)
+        assert world.terrain is not GRID.terrain
+        assert len(agent.decide_kernel.signatures) == compiled > 0
 
     def test_a_run_finds_the_world_of_its_agent_clean(self, agent_id: str, settings: Settings) -> None:
         agent, problem = agents.make(agent_id, **settings), Problem(GRID, (2, 2), (6, 2))
