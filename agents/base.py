@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from agents.runner.carrying import Carrying
 from agents.runner.loop import bound_to
 from agents.runner.thoughts import Thoughts
 from rt_gym.errors import checked_seed, choice
@@ -22,9 +23,10 @@ from rt_gym.search.paged_values import (
 )
 from rt_gym.search.space import Space, begin_problem, make_space
 from rt_gym.trip import STAY
+from rt_gym.truth import Truth
 from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View, kernel_view
-from rt_gym.world import Truth, World
+from rt_gym.world import World
 
 
 class Agent(Protocol):
@@ -41,7 +43,7 @@ class Agent(Protocol):
         """Return the next move: a direction, or STAY."""
 
 
-class KernelAgent(Thoughts):
+class KernelAgent(Carrying, Thoughts):
     """An agent whose algorithm is a kernel. Subclasses check their parameters and look after their memory.
 
     Args:
@@ -70,6 +72,7 @@ class KernelAgent(Thoughts):
     backward: ClassVar[bool] = False
 
     def __init__(self, tie: str = "first") -> None:
+        super().__init__()
         self.tie = choice("tie", tie, ("first", "random"))
         self.turn = Turn("agent")
         self.memory: Any = None
@@ -110,12 +113,6 @@ class KernelAgent(Thoughts):
         """Return the arrays that the plan kernel works on, for maps of this size and kind."""
         raise TypeError(f"{type(self).__name__} does not say what its memory is")
 
-    def clear_memory(self, view: KernelView, seed: int) -> None:
-        """Bring the memory into the state of a new problem; seed 0 breaks ties by order of generation."""
-
-    def begin_trial(self) -> None:
-        """Go back to the start of the same problem: what was learned stays."""
-
     def enlarge_memory(self) -> None:
         """Make room after a plan that returned FULL."""
         raise TypeError(f"{type(self).__name__} does not say how its memory grows")
@@ -131,7 +128,7 @@ class KernelAgent(Thoughts):
                 self.memory, self._made_for = self.make_memory(inside), kind
             self.view = inside
             inside.painter = self.layers
-            self.clear_memory(inside, tie_seed(seed) if self.tie == "random" else 0)
+            self.follow(inside, tie_seed(seed) if self.tie == "random" else 0)
         finally:
             self.turn.release()
 
@@ -152,6 +149,8 @@ class KernelAgent(Thoughts):
         if at == view.goal_cell:
             return STAY
         with self.turn:
+            if view.interventions != self._noticed:
+                self.carry_over(view)
             value = self.value_of(at)
             plans = int(view.trip.tally["plans"][0])
             while (action := int(self.decide_kernel(self._episode(None, view), view.goal_cell))) == MEMORY_FULL:
@@ -216,6 +215,7 @@ class Searcher(KernelAgent):
         weight: what the heuristic is multiplied with.
     """
 
+    carries = frozenset()
     memory_type: ClassVar[Any]
     state_type: ClassVar[np.dtype[np.record]]
     weight = Fraction(1)

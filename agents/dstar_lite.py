@@ -17,8 +17,7 @@ Deviations and readings:
 - {32} A cell that opens or closes changes edges of all cells around it, by the corner rule also among these.
 - Expansions are the pops of {16} and {19}; those of {14} are counted apart, as ``reinsertions``.
 - With a budget too small for a search the agent stands still and searches on at the next move.
-- A trial begins with {21}; so does an agent that someone moved while its search was cut off, and one that has walked
-  half the way to where k_m would overflow.
+- {21} also begins a trial, and comes again before k_m overflows or if the agent is moved during a search.
 """
 
 from typing import NamedTuple
@@ -253,11 +252,6 @@ class DStarLite(KernelAgent):
         self.queue = queue
 
     @property
-    def bound(self) -> int | None:
-        """There is none: a change of the map may take a search of all of it."""
-        return None
-
-    @property
     def reinsertions(self) -> int:
         """How many vertices of this trial came out of the queue with a priority of an earlier start, and went back."""
         return int(self.memory.state[0].reinserted)
@@ -284,6 +278,11 @@ class DStarLite(KernelAgent):
     def begin_trial(self) -> None:
         """Let the next plan search from scratch."""
         self.memory.state[:] = 0
+
+    def change_place(self) -> None:
+        """Keep the search, which k_m mends {30}; one that was cut off starts anew."""
+        if self.memory.state[0].search == GO_ON:
+            self.restarts["place"] += 1
 
     def _target(self, cell: int, action: int) -> tuple[int | None, float | None, float | None]:
         """Return the goal and what it costs to get there, once that is known."""

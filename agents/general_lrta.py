@@ -238,11 +238,11 @@ class GeneralLRTA(Guided):
         regions, scorer = self.regions, self.memory.scorer
         if self.scorer is not None and regions is not None and scorer.candidates.sizes is not regions.sizes:
             self.memory = self.memory._replace(scorer=make_scorer(self.scorer, regions, self.either))
-        control_of(self.memory.chooser).state[0].moves = NOT_YET
 
     def begin_trial(self) -> None:
-        """Count visits anew."""
+        """Count visits anew, and begin the history with where the agent stands."""
         super().begin_trial()
+        control_of(self.memory.chooser).state[0].moves = NOT_YET
         begin_visits(self.memory.scorer.candidates)
 
     def _informed(self, guide: RegionGuide, view: KernelView) -> RegionGuide:

@@ -183,7 +183,7 @@ class KNNLRTA(GoalSeeker):
 
     @property
     def abandoned(self) -> int:
-        """How many subgoals were given up since reset, because they were blocked or came no nearer."""
+        """How many subgoals were given up since reset or a new goal, because they were blocked or came no nearer."""
         return int(self.memory.state[0].abandoned)
 
     def reset(self, view: View | KernelView, seed: int | None = None) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Learner
+from rt_gym.cost import INF
 from rt_gym.errors import choice, whole
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
@@ -45,7 +46,7 @@ class LSSMemory(NamedTuple):
 def plan(terrain, trip, memory, s, t):
     """Search, learn, and commit to the path to the best frontier state or to its first step."""
     best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead)  # local search space
-    if best == NONE:
+    if best == NONE or memory.space.f[best] >= INF:
         return np.int64(NO_PATH)
     if memory.space.state[0].closed == 0:
         return np.int64(CUT)

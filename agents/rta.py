@@ -118,6 +118,7 @@ class RTA(LRTA):
 
     plan = staticmethod(plan)
     forgets = True
+    carries = frozenset()  # its values are about the ways from where it was
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

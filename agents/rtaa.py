@@ -39,7 +39,7 @@ def plan(terrain, trip, memory, s, t):
     """Search, learn, and commit to the path to the best frontier state or to its first step."""
     space = memory.space
     best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead)  # local search space
-    if best == NONE:
+    if best == NONE or space.f[best] >= INF:
         return np.int64(NO_PATH)
     if space.state[0].closed == 0:
         return np.int64(CUT)

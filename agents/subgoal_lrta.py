@@ -264,7 +264,7 @@ class SubgoalLRTA(GoalSeeker):
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget all values and take the tree of the goal."""
         super().clear_memory(view, seed)
-        tree, self.precompute_seconds = self._source.find(view)
+        tree, self.precompute_seconds = self._source.find(view, self.midway)
         enter_tree(self.memory.tree, tree, view.cell_now)
         state = self.memory.state[0]
         state.patience, state.guarded = np.count_nonzero(view.terrain.free), 0

@@ -24,6 +24,14 @@ def notice(terrain, trip, cell, free):
             state.changed += 1
 
 
+@kernel
+def in_sight(terrain, s, cell, vision):
+    """Whether an agent in ``s`` sees a cell."""
+    (x, y), (cell_x, cell_y) = locate(terrain, s), locate(terrain, cell)
+    dx, dy = abs(cell_x - x), abs(cell_y - y)
+    return (max(dx, dy) if terrain.rule[0].connectivity == 8 else dx + dy) <= vision
+
+
 @kernel(inline=True)
 def sense(real, terrain, trip, s, vision):
     """See every cell of ``real`` within the radius around ``s``."""

@@ -82,6 +82,21 @@ def make_trip(
     )
 
 
+def with_room(trip: Trip, room: int) -> Trip:
+    """Return the trip with room for so many more changed cells. Where there is too little, each is listed once."""
+    state = trip.state[0]
+    begin, end = int(state.reported), int(state.changed)
+    if trip.changed.size - end >= room:
+        return trip
+    new = np.unique(trip.changed[begin:end])
+    reported = np.setdiff1d(trip.changed[:begin], new)
+    state.reported, state.changed, state.checked = reported.size, reported.size + new.size, 0
+    if trip.changed.size - state.changed < room:
+        trip = trip._replace(changed=np.empty(2 * (int(state.changed) + room), np.int32))
+    trip.changed[: state.changed] = np.concatenate([reported, new])
+    return trip
+
+
 @kernel(inline=True)
 def restart_trip(trip, meter, s):
     """Begin a new trial in ``s``, with a meter as it is before the first move."""

@@ -33,6 +33,7 @@ class KernelView:
         stride: cells of a row, the border included.
         terrain, trip: the believed map and the record of the trial.
         goal_cell: the flat index of the goal.
+        interventions: how often the world gave the agent another goal, or another place without a move.
         painter: a function that returns the layers of the agent's thoughts, set by the agent.
     """
 
@@ -42,7 +43,7 @@ class KernelView:
         self.width, self.height, self.stride = grid.width, grid.height, grid.stride
         self.connectivity, self.cost, self.corner = grid.connectivity, grid.cost, grid.corner
         self.terrain, self.trip = terrain, trip
-        self.goal_cell = grid.cell(problem.goal)
+        self.goal_cell, self.interventions = grid.cell(problem.goal), 0
         self.painter: Painter | None = None
 
     def as_grid(self) -> Grid:
@@ -138,8 +139,13 @@ class View:
 
     @property
     def goal(self) -> Position:
-        """Where to go."""
+        """Where to go. It may change on the way; ``interventions`` says so."""
         return self._inside.goal
+
+    @property
+    def interventions(self) -> int:
+        """How often the world gave the agent another goal, or another place without a move."""
+        return self._inside.interventions
 
     @property
     def vision(self) -> int | None:

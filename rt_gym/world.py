@@ -1,92 +1,30 @@
 """One episode: the truth, the clock, the agent's position, and the View that the agent is given.
 
+A game may intervene: open and close cells, give the agent another goal, or put it elsewhere.
+
 Time passes in moves. After each one the changes that are due happen, then the agent senses. Standing still, or walking
 into a wall, takes as long and costs as much as a straight step.
 """
 
 from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rt_gym.belief import first_belief, notice, renew_belief, sense
+from rt_gym.belief import first_belief, renew_belief
 from rt_gym.errors import BudgetExceeded, Fault, InputError, flag, quoted, whole
 from rt_gym.handles import KeptHandle
-from rt_gym.jit import kernel, record
-from rt_gym.meter import GO, STOP, TALLY, Budget, after_overrun, close_meter
-from rt_gym.problem import Problem
-from rt_gym.trip import STAY, make_trip, restart_trip
+from rt_gym.jit import kernel
+from rt_gym.meter import GO, STOP, STUCK, TALLY, Budget, after_overrun, close_meter
+from rt_gym.problem import Problem, free_position, position_on
+from rt_gym.search.reach import nearest_cell
+from rt_gym.terrain import Position
+from rt_gym.trip import STAY, make_trip, restart_trip, with_room
+from rt_gym.truth import edit_now, look_around, make_truth, observe, place_agent, sight
 from rt_gym.views import KernelView, View
-
-# The vision radius; which change comes next; whether the agent's cell closes when it is left.
-SCHEDULE = record(vision=int, due=int, held=int)
 
 # The totals of a trial that only the world adds to; the others are counted while an agent plans.
 _TOTALS = [k for k, name in enumerate(TALLY.names or ()) if name not in ("plans", "raises")]
-
-
-class Truth(NamedTuple):
-    """What only the world knows.
-
-    Attributes:
-        free: uint8, 1 where the cell is free now.
-        when, where, opens: the scheduled changes, ordered by time.
-        state: SCHEDULE[1], what the agent sees and how far the changes are.
-    """
-
-    free: NDArray[np.uint8]
-    when: NDArray[np.int64]
-    where: NDArray[np.int32]
-    opens: NDArray[np.uint8]
-    state: NDArray[np.record]
-
-
-def make_truth(problem: Problem) -> Truth:
-    """Return the true map of a problem and its schedule, as they are at time zero."""
-    grid, changes = problem.grid, problem.changes or ()
-    state = np.zeros(1, SCHEDULE)
-    state["vision"] = sight(problem)
-    return Truth(
-        free=grid.terrain.free.copy() if changes else grid.terrain.free,
-        when=np.array([change.time for change in changes], np.int64),
-        where=np.array([grid.cell(change.position) for change in changes], np.int32),
-        opens=np.array([change.free for change in changes], np.uint8),
-        state=state,
-    )
-
-
-def sight(problem: Problem) -> int:
-    """Return the vision radius as kernels take it: -1 on a known map that changes, 0 on one that does not."""
-    if problem.vision is None:
-        return -1 if problem.changes else 0
-    return min(problem.vision, problem.grid.width + problem.grid.height)
-
-
-@kernel
-def edit(truth, terrain, trip, cell, free):
-    """Change the true map; with a known map the agent hears of it at once."""
-    truth.free[cell] = free
-    if truth.state[0].vision < 0:
-        notice(terrain, trip, cell, free)
-
-
-@kernel(inline=True)
-def observe(truth, terrain, trip, left, s):
-    """Let the changes happen that are due, then sense. The agent came from ``left`` and stands on ``s``."""
-    state = truth.state[0]
-    if state.held != 0 and left != s:
-        state.held = 0
-        edit(truth, terrain, trip, left, np.uint8(0))
-    while state.due < truth.when.size and truth.when[state.due] <= trip.tally[0].moves:
-        k = state.due
-        state.due += 1
-        if truth.where[k] == s:
-            state.held = 1 - truth.opens[k]
-        else:
-            edit(truth, terrain, trip, np.int64(truth.where[k]), truth.opens[k])
-    if state.vision > 0:
-        sense(truth.free, terrain, trip, s, state.vision)
 
 
 @kernel(inline=True)
@@ -119,17 +57,6 @@ def begin_trip(world, meter, vision, start):
 
 
 @kernel
-def look_around(world, start):
-    """Let the agent sense before its first move; with a known map it hears of all that is not as it believes."""
-    truth, terrain, trip = world.truth, world.terrain, world.trip
-    if truth.state[0].vision < 0:
-        for cell in range(truth.free.size):
-            if terrain.free[cell] != truth.free[cell]:
-                notice(terrain, trip, cell, truth.free[cell])
-    observe(truth, terrain, trip, start, start)
-
-
-@kernel
 def step_world(world, d):
     """Make one move of the agent, or lose it to an overrun; return GO, IDLE or STOP."""
     truth, terrain, trip = world.truth, world.terrain, world.trip
@@ -142,6 +69,10 @@ def step_world(world, d):
 
 class World:
     """One problem being acted out, trial after trial.
+
+    ``agent.reset(world.view)``, then ``world.step(agent.act())`` until ``world.done``, is a loop without Gymnasium.
+    Between two moves ``set_cell``, ``set_goal`` and ``place`` may intervene; what the agent knows of the map and the
+    totals of the trial stay. ``problem`` says how all began.
 
     Args:
         problem: what to act out.
@@ -177,6 +108,7 @@ class World:
         except MemoryError:
             raise InputError(f"a path of {max_moves} moves takes more memory than there is: lower max_moves") from None
         self._fresh = True  # whether the arrays are as they were made
+        self._edited = False  # whether the true map is its own because of edits
         self.truth: Any = None
         self._view: View | None = None
         self._meter = self.budget.meter()
@@ -198,9 +130,9 @@ class World:
         self._set_up(problem)
 
     def _set_up(self, problem: Problem) -> None:
-        if self.truth is None or problem.changes or self.truth.when.size > 0:
+        if self.truth is None or problem.changes or self.truth.when.size > 0 or self._edited:
             self.truth = make_truth(problem)
-        self.problem, self._sight = problem, sight(problem)
+        self.problem, self._sight, self._edited = problem, sight(problem), False
         self.kernel_view, self._view = KernelView(problem, self.terrain, self.trip), None
         self.begin_trial()
 
@@ -209,10 +141,12 @@ class World:
         return self._kept[tuple(more)].of(truth=self.truth, terrain=self.terrain, trip=self.trip, **more)
 
     def begin_trial(self) -> None:
-        """Put the agent back to the start at time zero. The true map is as it was; what was believed stays believed."""
+        """Put the agent back to the start at time zero. True map and goal are as they were, the belief stays."""
         problem = self.problem
-        if problem.changes:
+        if problem.changes or self._edited:
             self.truth.free[:] = problem.grid.terrain.free
+        if self.kernel_view.interventions:
+            self._head_for(problem.grid.cell(problem.goal))
         start = problem.grid.cell(problem.start)
         if self._fresh:
             self.trip.state["at"] = self.trip.path[0] = start
@@ -250,16 +184,94 @@ class World:
             move = self.kernel_view.moves + 1
             raise Fault(f"before move {move} the agent has changed its position, its meter or its totals")
 
-    def step(self, direction: int) -> bool:
+    def checked_action(self, action: Any) -> int:
+        """Return an action that must be a direction or STAY."""
+        actions = self.problem.grid.actions
+        if not isinstance(action, (int, np.integer)) or not STAY <= action < actions:
+            raise InputError(f"an action must be a direction from 0 to {actions - 1} or STAY, not {quoted(action)}")
+        return int(action)
+
+    def step(self, action: int) -> bool:
         """Make one move, or none with STAY; return False, without a move, if an overrun ends the episode.
 
         Raises:
+            InputError: if it is no action.
             BudgetExceeded: after an overrun, where the budget says so.
         """
-        fate = step_world(self.handle(), direction)
+        fate = step_world(self.handle(), self.checked_action(action))
         if fate == STOP and self.budget.on_overrun == "raise":
             raise BudgetExceeded(f"move {self.kernel_view.moves + 1} {self.excess}")
         return bool(fate != STOP)
+
+    def set_cell(self, position: Position, free: bool) -> None:
+        """Open or close a cell of the true map at once: no other world on this grid is touched.
+
+        On a known map the agent hears of it, in fog it does when it sees the cell. A cell that closes under the agent
+        waits until the agent has left it.
+
+        Raises:
+            InputError: for a position outside the map, or what is neither True nor False.
+        """
+        grid, opens = self.problem.grid, flag("free", free)
+        cell = grid.cell(position_on(grid, "cell", position))
+        self._own_map()
+        # What may be listed before the next edit: this cell, what is scheduled, in fog also what comes into sight.
+        unseen = 0 if self._sight < 0 else self.terrain.free.size
+        self.trip = self.kernel_view.trip = with_room(self.trip, 1 + self.truth.when.size + unseen)
+        edit_now(self.handle(), cell, int(opens))
+
+    def _own_map(self) -> None:
+        """Before the first edit, replace what is shared with all who use the grid."""
+        if self._edited:
+            return
+        self._edited, self.truth = True, self.truth._replace(free=self.truth.free.copy())
+        if self._sight == 0:
+            self._sight = self.truth.state[0].vision = -1
+            self.terrain = self.kernel_view.terrain = first_belief(self.problem.grid, None, True)
+
+    def set_goal(self, position: Position, nearest: bool = False) -> None:
+        """Give the agent another goal, which it need not be able to reach, nor in fog believe to be free.
+
+        Args:
+            position: the goal.
+            nearest: take instead, by the rule of ``Problem``, the cell nearest to it that can be reached from where the
+                agent is, on the map as the agent believes it to be now. ``position`` may be blocked then.
+
+        Raises:
+            InputError: for a position outside the map or, unless ``nearest``, on a cell that is blocked now.
+        """
+        grid, view = self.problem.grid, self.kernel_view
+        if flag("nearest", nearest):
+            cell = nearest_cell(self.terrain, view.cell_now, grid.cell(position_on(grid, "goal", position)))
+        else:
+            cell = grid.cell(free_position(grid, self.truth.free, "goal", position))
+        self._head_for(cell)
+
+    def _head_for(self, cell: int) -> None:
+        view = self.kernel_view
+        if cell != view.goal_cell:
+            view.goal, view.goal_cell = view.position_of(cell), cell
+            self._intervene()
+
+    def place(self, position: Position) -> None:
+        """Put the agent elsewhere without a move, by a knock or a gate; it senses there.
+
+        Raises:
+            InputError: for a position outside the map, or on a cell that is blocked now.
+        """
+        grid = self.problem.grid
+        cell = grid.cell(free_position(grid, self.truth.free, "position", position))
+        if cell != self.kernel_view.cell_now:
+            self._intervene()
+            place_agent(self.handle(), cell)
+
+    def _intervene(self) -> None:
+        """Drop the rest of the plan, and that there was none; the agent notices the count."""
+        state = self.trip.state[0]
+        state.next = state.planned = 0
+        if state.verdict == STUCK:
+            state.verdict = 0
+        self.kernel_view.interventions += 1
 
     @property
     def excess(self) -> str:

@@ -58,6 +58,21 @@ def test_the_examples_of_a_page_run_one_after_the_other(
     assert len(names) > 1
 
 
+def test_the_game_loop_destroys_a_bridge_and_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for example in examples(ROOT / "docs" / "game-loop.md"):
+        exec(compile(example, "game-loop.md", "exec"), names)
+    units, grid, bridge = names["units"], names["grid"], names["bridge"]
+    assert len(units) == 50
+    assert all(unit.world.problem.grid is grid and unit.reached > 1 for unit in units)
+    assert not any(unit.world.truth.free[grid.cell(cell)] for unit in units for cell in bridge)
+    assert all(grid.passable[y, x] for x, y in bridge)
+    printed = capsys.readouterr().out
+    assert re.search(r"^\d+ goals reached by 50 units$", printed, re.MULTILINE)
+    assert re.search(r"^[\d.]+ ms per tick, [\d.]+ ms for the longest one$", printed, re.MULTILINE)
+    assert re.search(r"^[\d.]+ MB of arrays$", printed, re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))

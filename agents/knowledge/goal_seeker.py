@@ -26,14 +26,17 @@ PURSUIT = record(pursued=int)
 class GoalSeeker(KernelAgent):
     """An agent with a memory that has ``values``, a GoalValues, and ``state``, a record with the field ``pursued``."""
 
+    carries = frozenset({"goal", "place"})
+
     @property
     def pursued(self) -> int:
         """The cell that the agent heads for."""
         return int(self.memory.state[0].pursued)
 
     def clear_memory(self, view: KernelView, seed: int) -> None:
-        """Forget all values, head for the goal, and seed the ties."""
-        forget_values(self.memory.values)
+        """Forget all values, unless the goal changes on the way, head for the goal, and seed the ties."""
+        if not self.midway:
+            forget_values(self.memory.values)
         self.memory.state[0].pursued = view.goal_cell
         begin_problem(self.space, seed)
 

@@ -258,7 +258,8 @@ class Guided(GoalSeeker):
     def _prepare(self, grid: Grid, goal_cell: int) -> Database:
         """Return a database of this map that holds the goal's region; build it if there is none, and time that."""
         began = perf_counter()
-        if self._database is None or self._database.digest != grid.digest:
+        given = self.midway and self._source is not None  # of a map that may have been edited since
+        if self._database is None or (self._database.digest != grid.digest and not given):
             self._database = self._begin(grid) if self._source is None else self._source.for_map(grid)
         database = self._database
         goal = int(database.abstraction.region[goal_cell])

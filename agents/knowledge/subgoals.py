@@ -81,14 +81,14 @@ class Trees:
     def _rows(self) -> dict[int, int]:
         return {goal: row for row, goal in enumerate(self.goals.tolist())}
 
-    def tree(self, goal: int, terrain: Terrain) -> Tree | None:
-        """Return the tree of a goal, a cell of ``terrain``; None if there is none."""
+    def tree(self, goal: int, terrain: Terrain | None) -> Tree | None:
+        """Return the tree of a goal, a cell of ``terrain``; None if there is none. Without the terrain it lacks Sub."""
         row = self._rows.get(goal)
         if row is None:
             return None
         part = slice(self.ends[row] - self.sizes[row], self.ends[row])
         sub = None
-        if self.subs is not None:
+        if self.subs is not None and terrain is not None:
             sub = np.zeros(terrain.free.size, self.subs.dtype)
             sub[terrain.free != 0] = self.subs[row]
         return Tree(self.nodes[part], self.parents[part], sub)

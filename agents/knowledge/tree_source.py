@@ -13,6 +13,7 @@ from rt_gym.files import PathLike
 from rt_gym.grid import Grid
 from rt_gym.jit import record
 from rt_gym.search.space import NONE
+from rt_gym.terrain import Terrain
 from rt_gym.views import KernelView
 
 MOST_KEPT = 100  # trees
@@ -83,10 +84,15 @@ class TreeSource:
         self._buffers = make_tree_buffers(view.terrain.mask.size)
         grow_tree(view.terrain, self._buffers, view.goal_cell)
 
-    def find(self, view: KernelView) -> TimedTree:
-        """Return the tree of the goal: one of those given, one grown before, or a new one."""
+    def find(self, view: KernelView, midway: bool = False) -> TimedTree:
+        """Return the tree of the goal: one of those given, one grown before, or a new one.
+
+        Midway through a problem the map may have been edited. Given trees are still of use then, but for Sub.
+        """
         grid, seconds = view.as_grid(), 0.0
         if self.trees is not None:
+            if midway and self._loaded is not None and self._loaded.digest != grid.digest:
+                return TimedTree(self._tree(self._loaded, view, None), 0.0)
             return TimedTree(self._given(self.trees, view, grid), 0.0)
         key = grid.digest, view.goal_cell
         if key not in self._grown:
@@ -100,9 +106,13 @@ class TreeSource:
     def _given(self, trees: Trees | PathLike, view: KernelView, grid: Grid) -> Tree:
         if self._loaded is None or self._loaded.digest != grid.digest:
             self._loaded = load_trees(trees, grid)
-        tree = self._loaded.tree(view.goal_cell, view.terrain)
-        if tree is None:
-            raise InputError(f"trees must have one for the goal {view.goal}, and these have none")
+        tree = self._tree(self._loaded, view, view.terrain)
         if self.first == "sub" and tree.sub is None:
             raise InputError('trees must keep Sub of every state for first="sub", and these do not')
         return tree if self.first == "sub" else tree._replace(sub=None)
+
+    def _tree(self, trees: Trees, view: KernelView, terrain: Terrain | None) -> Tree:
+        tree = trees.tree(view.goal_cell, terrain)
+        if tree is None:
+            raise InputError(f"trees must have one for the goal {view.goal}, and these have none")
+        return tree

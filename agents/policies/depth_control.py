@@ -234,4 +234,8 @@ class DepthControl(KernelAgent):
         self.memory = with_control(self.memory, record=record)
         reset_values(self.control.h, view.terrain, view.goal_cell)
         begin_problem(self.control.space, seed)
+        self.begin_trial()
+
+    def begin_trial(self) -> None:
+        """Begin the history with where the agent stands."""
         self.control.state[0].moves = NOT_YET

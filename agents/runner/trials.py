@@ -3,17 +3,15 @@
 import time
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
 from agents.runner.loop import GOAL, OUT_OF_MOVES
 from rt_gym.clock import quantiles, start_clock, time_move
-from rt_gym.errors import BudgetExceeded, InputError, checked_seed, flag, quoted, whole
+from rt_gym.errors import BudgetExceeded, InputError, checked_seed, flag, whole
 from rt_gym.meter import OVERRUN, STUCK, Budget
 from rt_gym.problem import Problem
-from rt_gym.trip import STAY
 from rt_gym.world import World
 
 MOST_POSITIONS = 1 << 22  # of the paths that the trials of one run keep together
@@ -146,11 +144,9 @@ def ask(agent: Agent, world: World) -> int:
         Fault: if the agent has changed its position, its meter or its totals.
     """
     seal = world.seal()
-    action, actions = agent.act(), world.problem.grid.actions
+    action = agent.act()
     world.check_seal(seal)
-    if not isinstance(action, (int, np.integer)) or not STAY <= action < actions:
-        raise InputError(f"an action must be a direction from 0 to {actions - 1} or STAY, not {quoted(action)}")
-    return int(action)
+    return world.checked_action(action)
 
 
 def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float, updates: int) -> Run:

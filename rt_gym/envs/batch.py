@@ -16,7 +16,7 @@ from rt_gym.grid import Grid, coordinates
 from rt_gym.jit import absent, kernel, merge, row
 from rt_gym.search.space import draw
 from rt_gym.terrain import Terrain
-from rt_gym.world import SCHEDULE, Truth, sight
+from rt_gym.truth import SCHEDULE, Truth, sight
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
 

@@ -1,14 +1,17 @@
 """A goal that is out of reach, or becomes so on the way, ends a run and an episode for every agent."""
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import pytest
+from numba import config
 
 import agents
 import rt_gym
+from reference.settings import settings_of
 from reference.small_maps import drawn
-from rt_gym import Grid, Problem
+from rt_gym import Grid, Problem, World
 
 Settings = dict[str, Any]
 
@@ -56,3 +59,24 @@ def test_a_goal_that_closes_itself_ends_a_run(agent_id: str, settings: Settings)
     problem = Problem(Grid([[1] * 9] * 5), (0, 2), (8, 2), changes=[(2, (8, 2), False)])
     run = agents.run(agent_id, problem, max_moves=MOST, **settings)
     assert run.outcome in endings(agent_id)
+
+
+@pytest.mark.parametrize("vision", [None, 1])
+def test_an_agent_that_cannot_move_knows_no_path(
+    agent_id: str, settings: Settings, vision: int | None, act_out: Callable[..., Any]
+) -> None:
+    problem = Problem(drawn(".#."), (0, 0), (2, 0), vision, allow_unsolvable=True)
+    run = agents.run(agent_id, problem, max_moves=MOST, **settings)
+    assert (run.outcome, run.overrun) == ("no path", False)
+    world, agent = World(problem), agents.make(agent_id, **settings)
+    agent.reset(world.view, 0)
+    assert act_out(agent, world, MOST).outcome == "no path"
+    assert world.view.meter.stuck
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="millions of moves take too long without the compiler")
+def test_values_that_climb_for_ever_end_at_no_path(agent_id: str) -> None:
+    # Two cells, and at worst a value that rises by a step per move: millions of moves, up to what counts as infinite.
+    problem = Problem(drawn("..#."), (0, 0), (3, 0), allow_unsolvable=True)
+    run = agents.run(agent_id, problem, **settings_of(agent_id)[0])
+    assert (run.outcome, run.overrun) == ("no path", False)

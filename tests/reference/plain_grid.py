@@ -127,6 +127,21 @@ class World:
     def _change(self) -> None:
         """Apply the changes that are due; a cell that should close under the agent waits until it is left."""
         self.waiting.update({cell: free for time, cell, free in self.changes if time == self.moves})
+        self._apply()
+
+    def edit(self, cell: Position, free: bool) -> None:
+        """Open or close a cell between two moves."""
+        self.waiting[cell] = free
+        self._apply()
+        self._sense()
+
+    def place(self, position: Position) -> None:
+        """Put the agent elsewhere without a move."""
+        self.position = position
+        self._apply()
+        self._sense()
+
+    def _apply(self) -> None:
         for cell, free in list(self.waiting.items()):
             if free:
                 self.truth.free.add(cell)

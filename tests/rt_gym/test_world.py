@@ -16,7 +16,7 @@ from reference.small_maps import drawn
 from rt_gym import STAY, Budget, BudgetExceeded, Change, Grid, InputError, Problem, World
 from rt_gym.cost import SQRT2
 from rt_gym.terrain import STEPS
-from rt_gym.world import Truth
+from rt_gym.truth import Truth
 
 pytestmark = pytest.mark.plain
 

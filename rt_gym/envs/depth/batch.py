@@ -25,7 +25,7 @@ from rt_gym.search.space import forget
 from rt_gym.search.tables import entry_of, first_place
 from rt_gym.templates import bind
 from rt_gym.trip import Trip, make_trip, restart_trip
-from rt_gym.world import Truth
+from rt_gym.truth import Truth
 
 
 class DepthEpisodes(NamedTuple):

@@ -34,7 +34,7 @@ from rt_gym.grid import Grid
 from rt_gym.jit import kernel, merge, row
 from rt_gym.terrain import target
 from rt_gym.trip import STAY, Trip
-from rt_gym.world import observe
+from rt_gym.truth import observe
 
 
 class MapBits(NamedTuple):

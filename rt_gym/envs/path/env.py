@@ -25,7 +25,8 @@ from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
 from rt_gym.trip import STAY, make_trip
-from rt_gym.world import World, sight
+from rt_gym.truth import sight
+from rt_gym.world import World
 
 
 class PathSettings(Settings):

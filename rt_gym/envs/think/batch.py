@@ -33,7 +33,7 @@ from rt_gym.jit import kernel, merge, row
 from rt_gym.search.space import NO_SPACE
 from rt_gym.templates import bind
 from rt_gym.trip import Trip, make_trip, restart_trip
-from rt_gym.world import Truth, observe, sight
+from rt_gym.truth import Truth, observe, sight
 
 
 class EpisodeArrays(NamedTuple):
