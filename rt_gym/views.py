@@ -90,6 +90,13 @@ class KernelView:
         meter = self.trip.meter[0]
         return self.trip.log[: meter.logged or meter.shown]
 
+    def list_expanded(self, position: Position) -> None:
+        """List a cell that was expanded outside of kernels, where the world keeps a log."""
+        meter, log = self.trip.meter[0], self.trip.log
+        if meter.logged < log.size:
+            log[meter.logged] = self.cell(position)
+            meter.logged += 1
+
     def cell(self, position: Position) -> int:
         """Return the flat index of a position."""
         return (position[1] + 1) * self.stride + position[0] + 1
@@ -234,7 +241,11 @@ class View:
 
     def expand_exact(self, position: Position) -> list[tuple[int, Position, int]] | None:
         """Return the same with exact costs, see ``rt_gym.cost``."""
-        return self._moves(position) if self.meter.charge() else None
+        if not self.meter.charge():
+            return None
+        moves = self._moves(position)
+        self._inside.list_expanded(position)
+        return moves
 
     def heuristic(self, position: Position, goal: Position | None = None) -> float:
         """Return the distance to the goal (or another cell) on a map without obstacles."""

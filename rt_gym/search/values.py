@@ -12,7 +12,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel, record, typed
-from rt_gym.meter import raise_h
+from rt_gym.meter import count_raise, raise_h
 from rt_gym.terrain import locate, span
 
 EMPTY = 0  # no cell: number 0 is the corner of the border
@@ -200,9 +200,10 @@ def hashed_values(learned, terrain, cells, begin, end, t, out):
 def raise_entered(trip, table, terrain, cell, t, value):
     """Raise the value of a cell towards ``t``, never lower it, and count the change."""
     entry = entry_of(table, cell, t)
-    if value > entered_value(table, entry, terrain, cell, t):
+    old = entered_value(table, entry, terrain, cell, t)
+    if value > old:
         enter(table, entry, value)
-        trip.tally[0].raises += 1
+        count_raise(trip, cell, old, value)
 
 
 @kernel
