@@ -173,7 +173,8 @@ def _run_logged(agent: str | Agent, problem: Problem, settings: dict[str, Any], 
         kind, made = type(agent), _checked(agent, settings)
         name = _id_of(kind) or f"{kind.__module__}.{kind.__qualname__}"
         settings = {key: getattr(agent, key) for key in _defaults(kind) if hasattr(agent, key)}
-    return run_agent(made, problem, *options, Recorder(head_of(name, settings, problem, budget, seed)))
+    recorder = Recorder(head_of(name, settings, problem, budget, seed))
+    return run_agent(made, problem, *options, recorder=recorder)
 
 
 def _id_of(kind: Any) -> str | None:

@@ -32,6 +32,7 @@ def run_agent(
     max_moves: int,
     seed: int | None,
     clock: bool,
+    *,
     recorder: Recorder | None = None,
 ) -> Run:
     """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``."""
@@ -116,12 +117,12 @@ def _finished(records: list[Run], wanted: int) -> bool:
 
 
 def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: float, recorder: Recorder | None) -> Run:
-    by_kernel = isinstance(agent, KernelAgent) and recorder is None
-    if by_kernel:
-        agent.compile(world)
+    kernels = agent if isinstance(agent, KernelAgent) and recorder is None else None
+    if kernels is not None:
+        kernels.compile(world)
     before = _own_updates(agent)
     began = time.perf_counter()
-    end = agent.run_trial(world, max_moves) if by_kernel else _act_trial(agent, world, max_moves, recorder)
+    end = _act_trial(agent, world, max_moves, recorder) if kernels is None else kernels.run_trial(world, max_moves)
     seconds = time.perf_counter() - began
     if end == OVERRUN and world.budget.on_overrun == "raise":
         raise BudgetExceeded(f"move {world.kernel_view.moves + 1} {world.excess}")

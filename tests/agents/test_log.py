@@ -188,11 +188,11 @@ class TestLog:
         run = run_agent(agents.make("lrta", depth=1), *options)
         assert [trial.solved for trial in run.trials] == [True] * 3
         with pytest.raises(InputError, match=r"the log takes more than 2000 bytes after \d+ moves of trial \d: lower"):
-            run_agent(agents.make("lrta", depth=1), *options, Recorder({}, most_bytes=2000))
+            run_agent(agents.make("lrta", depth=1), *options, recorder=Recorder({}, most_bytes=2000))
 
     def test_a_bound_holds_for_what_one_move_expands(self) -> None:
         with pytest.raises(InputError, match="more than 100 bytes after 0 moves of trial 1"):
-            run_agent(agents.make("astar"), HOOK, Budget(), 1, 1000, 0, True, Recorder({}, most_bytes=100))
+            run_agent(agents.make("astar"), HOOK, Budget(), 1, 1000, 0, True, recorder=Recorder({}, most_bytes=100))
 
     def test_an_agent_that_was_logged_waits_for_no_other_run(self) -> None:
         before = len(POOL)
