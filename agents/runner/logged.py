@@ -152,6 +152,14 @@ class Recorder:
         self._begin()
         return log
 
+    def release(self, agent: Agent, world: World) -> None:
+        """Let go of the room for lists, which an agent that is kept would hold, and copies of it would fill."""
+        trip = world.trip
+        world.trip = trip._replace(log=trip.log[:0].copy(), raised=trip.raised[:0].copy())
+        world.kernel_view.trip = world.trip
+        if isinstance(agent, KernelAgent):
+            agent.compile(world)  # which replaces its handle of the former arrays
+
 
 def _explained(agent: Agent, world: World, action: int) -> Decision:
     """Return why an agent decided so, as far as it says; without a word, it planned if it has read anything."""

@@ -89,6 +89,8 @@ def _run_trials(
         if (kept := kept + len(records[-1].path)) > MOST_POSITIONS:
             records[-1] = records[-1].without_path()
         records.append(_run_trial(agent, world, most, 0.0, recorder))
+    if recorder is not None:
+        recorder.release(agent, world)
     return total(records)
 
 

@@ -132,6 +132,7 @@ def assert_learned(agent: Any, problem: Problem, known: dict[tuple[Any, Any], in
 
 
 class TestLog:
+    @pytest.mark.plain
     def test_a_move_can_be_read(self) -> None:
         log = agents.run("lrta", HOOK, depth=1, log=True).log
         assert log is not None
@@ -204,6 +205,12 @@ class TestLog:
         runs = [agents.run(agent, HOOK, log=log) for log in (False, True, False)]
         assert facts(runs[0]) == facts(runs[1]) == facts(runs[2])
         assert [run.log is None for run in runs] == [True, False, True]
+
+    def test_an_agent_keeps_no_room_for_a_log_that_is_over(self) -> None:
+        logged, other = agents.make("lrta", depth=2), agents.make("lrta", depth=2)
+        agents.run(logged, HOOK, log=True)
+        agents.run(other, HOOK)
+        assert logged.nbytes == other.nbytes
 
     @pytest.mark.parametrize("log", [1, "yes", None])
     def test_it_is_asked_for_or_not(self, log: Any) -> None:
