@@ -1,7 +1,9 @@
 """Writes the log of a run while it is walked move by move in Python."""
 
-import os
+import math
 from array import array
+from numbers import Real
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -31,33 +33,30 @@ _PLANNED, _COMMITTED, _OVERRUN, _NO_PATH = range(len(REASONS))
 
 def head_of(agent: str, settings: dict[str, Any], problem: Problem, budget: Budget, seed: int | None) -> dict[str, Any]:
     """Return what a log says of its run, as JSON can say it."""
-    grid = problem.grid
+    grid, changes = problem.grid, problem.changes or ()
+    size = {"map": grid.name, "digest": grid.digest, "width": grid.width, "height": grid.height}
     rules = {"connectivity": grid.connectivity, "cost": grid.cost, "corner": grid.corner}
     task = {"start": problem.start, "goal": problem.goal, "vision": problem.vision}
-    changes = [(change.time, change.position, change.free) for change in problem.changes or ()]
-    return {
-        "kind": "rt_gym run log",
-        "version": rt_gym.__version__,
-        "agent": agent,
-        "settings": {name: _plain(value) for name, value in settings.items()},
-        "problem": {"map": grid.name, "digest": grid.digest, "width": grid.width, "height": grid.height}
-        | rules
-        | {name: _plain(value) for name, value in task.items()}
-        | {"changes": _plain(changes)},
-        "budget": {"limit": budget.limit, "count": budget.count, "on_overrun": budget.on_overrun},
-        "seed": seed,
-    }
+    task["changes"] = [(change.time, change.position, change.free) for change in changes]
+    limit = {"limit": budget.limit, "count": budget.count, "on_overrun": budget.on_overrun}
+    about = {"kind": "rt_gym run log", "version": rt_gym.__version__, "agent": agent, "settings": settings}
+    plain: dict[str, Any] = _plain(about | {"problem": size | rules | task, "budget": limit, "seed": seed})
+    return plain
 
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON can say it; of an object, such as a database, the class."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     if isinstance(value, np.generic):
-        return value.item()
-    return os.fspath(value) if isinstance(value, os.PathLike) else type(value).__name__
+        return _plain(value.item())
+    if value is None or isinstance(value, (int, str)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, (Real, PurePath)):
+        return str(value)
+    return type(value).__name__
 
 
 class Recorder:

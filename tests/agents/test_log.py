@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import fields
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import agents
+from agents.knowledge import knn
 from agents.knowledge.goal_seeker import GoalSeeker
 from agents.log import REASONS
 from agents.record import Run
@@ -158,6 +160,19 @@ class TestLog:
         assert [move["move"] for move in moves] == list(range(1, run.moves + 1))
         for k, move in enumerate(moves):
             assert move == json.loads(json.dumps({"move": k + 1} | run.log[k]._asdict()))
+
+    def test_whatever_an_agent_was_made_with_can_be_written(self, tmp_path: Path) -> None:
+        database = knn.build_records(HOOK.grid, 5, 0, 0, 5)
+        settings = [("lrts", {"quota": math.inf}), ("weighted-astar", {"weight": Fraction(3, 2)})]
+        said = []
+        for agent_id, chosen in [*settings, ("knn-lrta", {"database": database})]:
+            log = agents.run(agent_id, HOOK, seed=np.int64(4), budget=np.int32(9000), log=True, **chosen).log
+            assert log is not None
+            log.save(tmp_path / "run.jsonl")
+            head = json.loads((tmp_path / "run.jsonl").read_text().splitlines()[0])
+            assert (head["seed"], head["budget"]["limit"]) == (4, 9000)
+            said.append([head["settings"][name] for name in chosen])
+        assert said == [["inf"], ["3/2"], ["Records"]]
 
     def test_a_value_without_end_is_null_in_json(self, tmp_path: Path) -> None:
         # RTA* keeps the value of the second best way: out of a dead end there is none.
