@@ -36,7 +36,7 @@ def head_of(agent: str, settings: dict[str, Any], problem: Problem, budget: Budg
     grid, changes = problem.grid, problem.changes or ()
     size = {"map": grid.name, "digest": grid.digest, "width": grid.width, "height": grid.height}
     rules = {"connectivity": grid.connectivity, "cost": grid.cost, "corner": grid.corner}
-    task = {"start": problem.start, "goal": problem.goal, "vision": problem.vision}
+    task: dict[str, Any] = {"start": problem.start, "goal": problem.goal, "vision": problem.vision}
     task["changes"] = [(change.time, change.position, change.free) for change in changes]
     limit = {"limit": budget.limit, "count": budget.count, "on_overrun": budget.on_overrun}
     about = {"kind": "rt_gym run log", "version": rt_gym.__version__, "agent": agent, "settings": settings}
