@@ -16,14 +16,16 @@ from functools import cache, lru_cache
 from typing import Any
 
 from agents.base import Agent, KernelAgent
-from agents.record import MoveSeconds, Run
+from agents.log import Log
+from agents.record import Decision, MoveSeconds, Run
+from agents.runner.logged import Recorder, head_of
 from agents.runner.pool import POOL, key_of, settings_key
 from agents.runner.trials import run_agent
-from rt_gym.errors import InputError, quoted
+from rt_gym.errors import InputError, flag, quoted
 from rt_gym.meter import Budget
 from rt_gym.problem import Problem
 
-__all__ = ["Agent", "KernelAgent", "MoveSeconds", "Run", "ids", "load", "make", "parameters", "run"]
+__all__ = ["Agent", "Decision", "KernelAgent", "Log", "MoveSeconds", "Run", "ids", "load", "make", "parameters", "run"]
 
 # id -> (module, class), imported on demand
 _TABLE = {
@@ -124,6 +126,7 @@ def run(
     max_moves: int = 10_000_000,
     seed: int | None = 0,
     clock: bool = True,
+    log: bool = False,
     **settings: Any,
 ) -> Run:
     """Run whole trials of an agent on a problem, inside kernels for our own agents.
@@ -138,16 +141,46 @@ def run(
         max_moves: how many moves a trial may take.
         seed: for random ties and for the agent's own use.
         clock: time every move, which takes some 20 ns.
+        log: keep what the agent did for every move (``Run.log``, see ``agents.log``). The run is the same, but walked
+            move by move in Python, which takes much longer. Logs of more than 256 MiB are refused.
         settings: parameters of the agent, with an id.
     """
     options = Budget.of(budget), trials, max_moves, seed, clock
+    if flag("log", log):
+        return _run_logged(agent, problem, settings, options)
     if isinstance(agent, str):
         return _run_by_id(agent, problem, settings, options)
+    return run_agent(_checked(agent, settings), problem, *options)
+
+
+def _checked(agent: Any, settings: dict[str, Any]) -> Agent:
+    """Return an object that must be an agent, and that has its settings already."""
     if settings:
         raise InputError(f"settings {', '.join(settings)} go with an id, not with an agent that is already made")
     if not callable(getattr(agent, "reset", None)) or not callable(getattr(agent, "act", None)):
         raise InputError(f"an agent is an id or an object with reset and act, not {quoted(agent)}")
-    return run_agent(agent, problem, *options)
+    return agent
+
+
+def _run_logged(agent: str | Agent, problem: Problem, settings: dict[str, Any], options: tuple[Any, ...]) -> Run:
+    """Run an agent and log what it does. One that is made for it is used for nothing else."""
+    budget, seed = options[0], options[3]
+    if isinstance(agent, str):
+        kind, settings = _chosen(agent, budget, settings)
+        name, made = agent, kind(**settings)
+        settings = _defaults(kind) | settings
+    else:
+        kind, made = type(agent), _checked(agent, settings)
+        name = _id_of(kind) or f"{kind.__module__}.{kind.__qualname__}"
+        settings = {key: getattr(agent, key) for key in _defaults(kind) if hasattr(agent, key)}
+    recorder = Recorder(head_of(name, settings, problem, budget, seed))
+    return run_agent(made, problem, *options, recorder=recorder)
+
+
+def _id_of(kind: Any) -> str | None:
+    """Return the id of a class, None for one that is not ours."""
+    place = kind.__module__, kind.__qualname__
+    return next((known for known, (module, name) in _TABLE.items() if place == (f"{__package__}.{module}", name)), None)
 
 
 @lru_cache(maxsize=256)

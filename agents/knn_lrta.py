@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from agents.knowledge import knn
 from agents.knowledge.climb import climb
 from agents.knowledge.goal_seeker import GoalSeeker
-from agents.knowledge.nearest import Nearest, find_nearest, make_nearest
+from agents.knowledge.nearest import Nearest, find_nearest, with_buffers
 from rt_gym.cost import INF
 from rt_gym.errors import InputError, whole
 from rt_gym.grid import Grid
@@ -191,7 +191,7 @@ class KNNLRTA(GoalSeeker):
         began, grid = time.perf_counter(), kernel_view(view).as_grid()
         if self._kept is None or self._kept.digest != grid.digest:
             self._kept = self._prepared(grid)
-            self._nearest = make_nearest(self._kept.ends(grid), self.neighbours)
+            self._nearest = with_buffers(knn.tree_of(self._kept, grid), self.neighbours)
         self.precompute_seconds = time.perf_counter() - began
         super().reset(view, seed)
 

@@ -48,7 +48,7 @@ from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.cost import INF, to_floats
 from rt_gym.errors import choice, whole
 from rt_gym.jit import kernel
-from rt_gym.meter import raise_h
+from rt_gym.meter import count_raise
 from rt_gym.search.astar import FOUND, INTERRUPTED
 from rt_gym.search.layers import max_of_min
 from rt_gym.search.lookahead import general_lrta
@@ -85,7 +85,9 @@ def choose(terrain, trip, memory, s, t):
     if value >= INF:
         return np.int64(NONE)
     change, moves = max(value - values[a], np.int64(0)), np.int64(0)
-    raise_h(trip, values, a, value)
+    if change > 0:
+        count_raise(trip, s, values[a], value)  # the value of a region is that of all its cells
+        values[a] = value
     notice_circles(memory, a, change)
     if too_much(memory.trail, change):
         moves = go_back(terrain, trip, memory.trail, s)

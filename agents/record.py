@@ -1,5 +1,6 @@
 """What a run leaves behind, and what a decision does."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -7,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.log import Log
 from rt_gym.cost import SQRT2, encode
 from rt_gym.errors import Fault
 from rt_gym.problem import Problem
@@ -45,6 +47,7 @@ class Run:
         memory_bytes: how many bytes it takes for what it holds, the map not counted.
         h_updates: how often a learned value was raised.
         overrun: whether a move went past the budget.
+        log: what the agent did for every move, if that was asked for; of several trials, that of the last one.
         converged: whether the last trial raised no value and reached the goal.
     """
 
@@ -71,6 +74,7 @@ class Run:
     h_updates: int
     overrun: bool
     trials: tuple["Run", ...] = field(default=(), repr=False)
+    log: Log | None = field(default=None, repr=False)
 
     @property
     def solved(self) -> bool:
@@ -157,17 +161,20 @@ class Decision:
         target: the state that it is heading for.
         g, f: the cost of getting there from where the search began, and that cost plus the value of the target.
         h_before, h_after: the learned value of where it stood; None for an agent that learns nothing.
+        raised: for an agent of one's own to say which values it has raised for this move: where, and the exact costs
+            before and after. Kernels list theirs by themselves.
     """
 
     position: Position
     action: int
     planned: bool
-    committed: int
-    target: Position | None
-    g: float | None
-    f: float | None
-    h_before: float | None
-    h_after: float | None
+    committed: int = 0
+    target: Position | None = None
+    g: float | None = None
+    f: float | None = None
+    h_before: float | None = None
+    h_after: float | None = None
+    raised: Sequence[tuple[Position, int, int]] = ()
 
 
 def total(trials: list[Run]) -> Run:
@@ -186,6 +193,7 @@ def total(trials: list[Run]) -> Run:
         problem=first.problem,
         outcome=last.outcome,
         path=last.path,
+        log=last.log,
         max_expansions=max(trial.max_expansions for trial in trials),
         max_scans=max(trial.max_scans for trial in trials),
         first_move_expansions=first.first_move_expansions,

@@ -146,11 +146,21 @@ def learn(trip):
 
 
 @kernel(inline=True)
+def count_raise(trip, cell, old, new):
+    """Count that the learned value of a cell was raised, and list it where there is room."""
+    tally = trip.tally[0]
+    if tally.raises < trip.raised.size:
+        entry = trip.raised[tally.raises]
+        entry.cell, entry.old, entry.new = cell, old, new
+    tally.raises += 1
+
+
+@kernel(inline=True)
 def raise_h(trip, h, cell, value):
     """Raise a learned value, never lower it, and count the change."""
     if value > h[cell]:
+        count_raise(trip, cell, h[cell], value)
         h[cell] = value
-        trip.tally[0].raises += 1
 
 
 @kernel(inline=True)

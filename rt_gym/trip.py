@@ -20,6 +20,9 @@ NO_PATH, WAIT, CUT, FULL = 0, -1, -2, -3
 # it cannot move: STUCK, OVERRUN, MEMORY_FULL, or 0.
 STATE = record(at=int, next=int, planned=int, changed=int, checked=int, reported=int, verdict=int)
 
+# A learned value that was raised: of which cell, from what, to what.
+RAISE = record(cell=int, old=int, new=int)
+
 
 class Trip(NamedTuple):
     """One trial's record, shared by world and agent.
@@ -31,6 +34,7 @@ class Trip(NamedTuple):
         plan: uint8, the committed directions.
         path: int32, the cell after every move, the start first, up to the length of the array.
         log: int32, the cells expanded for the current move, or for the last one, up to the length of the array.
+        raised: RAISE, the values raised in the trial, up to the length of the array.
         changed: int32, the cells whose believed state changed since the last plan.
         clock: how long the moves took.
     """
@@ -41,13 +45,19 @@ class Trip(NamedTuple):
     plan: NDArray[np.uint8]
     path: NDArray[np.int32]
     log: NDArray[np.int32]
+    raised: NDArray[np.record]
     changed: NDArray[np.int32]
     clock: Clock
 
     @property
     def held(self) -> int:
         """How many bytes it takes. Plans and lists of changes are short beside the room for them."""
-        return self.path.nbytes + self.log.nbytes + sum(array.nbytes for array in (*self[:3], *self.clock))
+        return (
+            self.path.nbytes
+            + self.log.nbytes
+            + self.raised.nbytes
+            + sum(array.nbytes for array in (*self[:3], *self.clock))
+        )
 
 
 def make_trip(
@@ -58,6 +68,7 @@ def make_trip(
     timed: bool = False,
     budget: Budget | None = None,
     rows: tuple[int, ...] = (),
+    raised: int = 0,
 ) -> Trip:
     """Return the record of a trial, or ``rows`` of them for a batch.
 
@@ -69,6 +80,7 @@ def make_trip(
         timed: whether moves are timed.
         budget: the limit per move; none if not given.
         rows: how many records, as the first axes of every array.
+        raised: how many raised values are listed.
     """
     return Trip(
         meter=np.broadcast_to((budget or Budget()).meter(), (*rows, 1)).copy(),
@@ -77,6 +89,7 @@ def make_trip(
         plan=np.empty((*rows, plan), np.uint8),
         path=np.empty((*rows, path), np.int32),
         log=np.empty((*rows, log), np.int32),
+        raised=np.empty((*rows, raised), RAISE),
         changed=np.empty((*rows, changed), np.int32),
         clock=make_clock(timed, rows),
     )

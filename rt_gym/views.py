@@ -6,6 +6,9 @@ is a kernel works on the arrays themselves, which ``kernel_view`` finds behind a
 
 Reading the whole map is search as well: whoever has it can find a path and expand nothing. It counts as an expansion
 of every cell, each time. Under a limit that leaves no room for it, it is refused.
+
+Costs are floats, for people, or exact (``expand_exact``), for an agent that must break ties as the kernels do: sums of
+floats that are equal on paper need not be equal.
 """
 
 from collections.abc import Callable
@@ -87,6 +90,13 @@ class KernelView:
         """The cells expanded for the current move or, before that begins, for the last; where the world keeps a log."""
         meter = self.trip.meter[0]
         return self.trip.log[: meter.logged or meter.shown]
+
+    def list_expanded(self, position: Position) -> None:
+        """List a cell that was expanded outside of kernels, where the world keeps a log."""
+        meter, log = self.trip.meter[0], self.trip.log
+        if meter.logged < log.size:
+            log[meter.logged] = self.cell(position)
+            meter.logged += 1
 
     def cell(self, position: Position) -> int:
         """Return the flat index of a position."""
@@ -223,27 +233,40 @@ class View:
 
     def neighbours(self, position: Position) -> list[tuple[int, Position, float]]:
         """Return the moves believed legal, each with its action, where it leads and its cost. One scan."""
+        return [(action, near, to_float(cost)) for action, near, cost in self.neighbours_exact(position)]
+
+    def neighbours_exact(self, position: Position) -> list[tuple[int, Position, int]]:
+        """Return the same with exact costs, see ``rt_gym.cost``. One scan."""
         self.meter.scan()
         return self._moves(position)
 
     def expand(self, position: Position) -> list[tuple[int, Position, float]] | None:
-        """Return the same as an expansion; None if the budget of this move is used up."""
-        return self._moves(position) if self.meter.charge() else None
+        """Return what ``neighbours`` does, as an expansion; None if the budget of this move is used up."""
+        moves = self.expand_exact(position)
+        return None if moves is None else [(action, near, to_float(cost)) for action, near, cost in moves]
+
+    def expand_exact(self, position: Position) -> list[tuple[int, Position, int]] | None:
+        """Return the same with exact costs, see ``rt_gym.cost``."""
+        if not self.meter.charge():
+            return None
+        moves = self._moves(position)
+        self._inside.list_expanded(position)
+        return moves
 
     def heuristic(self, position: Position, goal: Position | None = None) -> float:
         """Return the distance to the goal (or another cell) on a map without obstacles."""
+        return to_float(self.heuristic_exact(position, goal))
+
+    def heuristic_exact(self, position: Position, goal: Position | None = None) -> int:
+        """Return the same as an exact cost, see ``rt_gym.cost``."""
         inside = self._inside
         target = inside.goal_cell if goal is None else inside.cell(self._on_map(goal))
-        return to_float(int(h0(inside.terrain, inside.cell(self._on_map(position)), target)))
+        return int(h0(inside.terrain, inside.cell(self._on_map(position)), target))
 
-    def _moves(self, position: Position) -> list[tuple[int, Position, float]]:
+    def _moves(self, position: Position) -> list[tuple[int, Position, int]]:
         inside, (x, y) = self._inside, self._on_map(position)
         bits, cost = int(inside.terrain.mask[inside.cell((x, y))]), inside.terrain.cost
-        return [
-            (d, (x + STEPS[d][0], y + STEPS[d][1]), to_float(int(cost[d])))
-            for d in range(len(DIRECTIONS))
-            if bits >> d & 1
-        ]
+        return [(d, (x + STEPS[d][0], y + STEPS[d][1]), int(cost[d])) for d in range(len(DIRECTIONS)) if bits >> d & 1]
 
     def _on_map(self, position: Position) -> Position:
         x, y = position

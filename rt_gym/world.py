@@ -80,6 +80,7 @@ class World:
         max_moves: how long a path is recorded.
         log: how many expanded cells are remembered per move, for drawing.
         clock: whether the time of every move is measured.
+        raised: how many raised values are remembered per trial.
 
     Attributes:
         truth: what only the world and environments may know.
@@ -94,17 +95,19 @@ class World:
         max_moves: int = 0,
         log: int = 0,
         clock: bool = False,
+        raised: int = 0,
     ) -> None:
         if not isinstance(problem, Problem):
             raise InputError(f"problem must be a Problem, not {quoted(problem)}")
         self.problem, self.budget = problem, Budget.of(budget)
         whole("max_moves", max_moves, 0, 10**9)
         whole("log", log, 0, 10**9)
+        whole("raised", raised, 0, 10**9)
         flag("clock", clock)
         cells, changes = problem.grid.terrain.free.size, problem.changes or ()
         self.terrain = first_belief(problem.grid, problem.vision, bool(changes))
         try:
-            self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock, self.budget)
+            self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock, self.budget, raised=raised)
         except MemoryError:
             raise InputError(f"a path of {max_moves} moves takes more memory than there is: lower max_moves") from None
         self._fresh = True  # whether the arrays are as they were made

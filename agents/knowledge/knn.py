@@ -27,8 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.knowledge.climb import climb
+from agents.knowledge.nearest import Nearest, make_tree
 from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, checked_seed, quoted, whole
+from rt_gym.file_cache import FILES
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
@@ -174,27 +176,35 @@ def join(parts: Sequence[Records]) -> Records:
 
 
 @lru_cache(maxsize=8)
+def tree_of(records: Records, grid: Grid) -> Nearest:
+    """Return the tree to look for the nearest records in; agents with the same records share it."""
+    return make_tree(records.ends(grid))
+
+
+@lru_cache(maxsize=8)
 def records_of(grid: Grid, records: int, cutoff: int) -> Records:
     """Return the database that an agent builds for itself; it is kept for others on the same map."""
     return build_records(grid, records, 0, 0, records, cutoff)
 
 
 def load_records(source: Any, grid: Grid) -> Records:
-    """Return a database for a map, from a file or as it was built.
+    """Return a database for a map, from a file or as it was built. That of a file is shared by all who ask for it.
 
     Raises:
         InputError: for a file that is something else or damaged, and for a database of another map.
     """
     if isinstance(source, Records):
-        found, name = source, "the kNN database"
-    elif not isinstance(source, (str, os.PathLike)):
+        return _checked(source, grid, "the kNN database")
+    if not isinstance(source, (str, os.PathLike)):
         raise InputError(f"a kNN database is a file or the records of one, not {quoted(source)}")
-    else:
-        found, name = _read(source, grid), shown(source)
-    _check_map(found.digest, grid, name)
-    if not _is_sound(found, grid):
+    return FILES.load(source, (_KIND, grid.digest), lambda: _checked(_read(source, grid), grid, shown(source)))
+
+
+def _checked(records: Records, grid: Grid, name: str) -> Records:
+    _check_map(records.digest, grid, name)
+    if not _is_sound(records, grid):
         raise InputError(f"{name}: {_OTHER_CELLS}")
-    return found
+    return records
 
 
 def _read(path: PathLike, grid: Grid) -> Records:

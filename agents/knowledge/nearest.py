@@ -42,8 +42,14 @@ class Nearest(NamedTuple):
     far: NDArray[np.int64]
 
 
-def make_nearest(points: NDArray[np.int32], most: int) -> Nearest:
-    """Return the tree of some points, of which a search can find up to ``most``."""
+def with_buffers(tree: Nearest, most: int) -> Nearest:
+    """Return a tree that others may search too, with buffers of its own for up to ``most`` points."""
+    best = np.empty(min(most, len(tree.points)), np.int64)
+    return tree._replace(stack=np.empty_like(tree.begin), best=best, far=best.copy())
+
+
+def make_tree(points: NDArray[np.int32]) -> Nearest:
+    """Return the tree of some points, without buffers for a search."""
     from scipy.spatial import cKDTree
 
     nodes: list[tuple[int, int, int]] = []
@@ -61,8 +67,8 @@ def make_nearest(points: NDArray[np.int32], most: int) -> Nearest:
     begin, end, second = np.array(nodes, np.int64).T.copy()
     order = tree.indices.astype(np.int64)
     low, high = _boxes(points[order], begin, second)
-    best = np.empty(min(most, len(points)), np.int64)
-    return Nearest(points, order, low, high, begin, end, second, np.empty_like(begin), best, best.copy())
+    none = np.empty(0, np.int64)
+    return Nearest(points, order, low, high, begin, end, second, stack=none, best=none, far=none)
 
 
 def _boxes(points: NDArray[np.int32], begin: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[Any, Any]:

@@ -31,6 +31,7 @@ from agents.knowledge.pdb_entries import MODES, depth_within, fill_column, fill_
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, choice, quoted, whole
+from rt_gym.file_cache import FILES
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 
@@ -209,9 +210,13 @@ class StoredDatabase:
         return shown(self.path)
 
     def for_map(self, grid: Grid) -> Database:
-        """Return the database of this map, every entry of which has been checked."""
+        """Return the database of this map, every entry of which has been checked. All who ask for it share it."""
         if self.digest != grid.digest:
             raise InputError(f"{self.name}: is a pattern database of another map")
+        settings = KIND, self.digest, self.mode, self.cap, self.kind, self.level
+        return FILES.load(self.path, settings, lambda: self._load(grid))
+
+    def _load(self, grid: Grid) -> Database:
         abstraction = abstract(grid, self.kind, self.level)
         arrays = self._read(abstraction)
         arrays["table"] = arrays["table"].view(entry_type(abstraction, self.cap))

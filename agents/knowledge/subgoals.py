@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from agents.knowledge.subgoal_tree import ROOT, TreeBuffers, grow_tree, make_tree_buffers
 from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, choice, quoted
+from rt_gym.file_cache import FILES
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.terrain import Position, Terrain
@@ -153,18 +154,21 @@ def join(parts: Sequence[Trees]) -> Trees:
 
 
 def load_trees(source: Trees | PathLike, grid: Grid) -> Trees:
-    """Return the trees of a file, or those that are already there, for a map.
+    """Return the trees of a file, or those that are already there, for a map. Those of a file are shared.
 
     Raises:
         InputError: if they belong to another map, or the file is no such file, damaged, or nonsense.
     """
     if isinstance(source, Trees):
-        trees, name = source, "the trees"
-    else:
-        trees, name = _read(source, grid), shown(source)
-    _check_map(trees.digest, grid, name)
-    if not isinstance(source, Trees) and (fault := _fault(trees, grid)):
-        raise _nonsense(source, fault)
+        _check_map(source.digest, grid, "the trees")
+        return source
+    return FILES.load(source, (_KIND, grid.digest), lambda: _load(source, grid))
+
+
+def _load(path: PathLike, grid: Grid) -> Trees:
+    trees = _read(path, grid)
+    if fault := _fault(trees, grid):
+        raise _nonsense(path, fault)
     return trees
 
 

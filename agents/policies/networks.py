@@ -19,6 +19,7 @@ from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.thinking import THOUGHTS
+from rt_gym.file_cache import FILES
 from rt_gym.files import PathLike, shown
 
 KIND, VERSION = "depth network", 1
@@ -188,6 +189,8 @@ def _checked_layers(layers: Any, inputs: int, outputs: int) -> list[tuple[Floats
 def load_network(source: PathLike | Network) -> Network:
     """Return a network: one that is already there, from a file, or by the name of one that comes with the package.
 
+    What comes from a file is shared by all who ask for it.
+
     Raises:
         InputError: if there is none, or it is of another kind or version, truncated, or does not fit together.
     """
@@ -197,10 +200,14 @@ def load_network(source: PathLike | Network) -> Network:
         raise InputError(f"policy must be a file or a name, not {quoted(source)}")
     if source in ready_made():
         with as_file(READY_MADE.joinpath(f"{source}.npz")) as path:
-            return _read(path, str(source))
+            return _load(path, str(source))
     if not Path(source).exists():
         raise InputError(f"there is no network {shown(source)}; ready-made ones are {', '.join(ready_made())}")
-    return _read(source, shown(source))
+    return _load(source, shown(source))
+
+
+def _load(path: PathLike, name: str) -> Network:
+    return FILES.load(path, KIND, lambda: _read(path, name))
 
 
 def ready_made() -> list[str]:

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.file_cache import FILES
 from rt_gym.files import PathLike, atomic_write, read_json, shown
 from rt_gym.jit import kernel
 
@@ -178,15 +179,23 @@ def load_policy(source: PathLike | Policy) -> Policy:
 
 
 def read_policy(parameter: str, source: PathLike, kind: str, check: Callable[[Any], Made]) -> Made:
-    """Return what a file describes, or one that comes with the package; refusals name the parameter or the file."""
+    """Return what a file describes, or one that comes with the package; refusals name the parameter or the file.
+
+    It is shared by all who ask for it.
+    """
     if not isinstance(source, (str, Path)):
         raise InputError(f"{parameter} must be a file or a name, not {quoted(source)}")
     for path in _bundled():
         if path.name == f"{source}.json":
-            return _parse(json.loads(path.read_text()), str(source), check)
+            with as_file(path) as file:
+                return _shared(file, str(source), kind, check)
     if not os.path.lexists(source):
         raise InputError(f"there is no policy {shown(source)}; ready-made ones are {', '.join(ready_made(kind))}")
-    return _parse(read_json(source, "a policy"), shown(source), check)
+    return _shared(source, shown(source), kind, check)
+
+
+def _shared(path: PathLike, name: str, kind: str, check: Callable[[Any], Made]) -> Made:
+    return FILES.load(path, kind, lambda: _parse(read_json(path, "a policy"), name, check))
 
 
 def ready_made(kind: str = KIND) -> list[str]:

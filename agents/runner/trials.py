@@ -1,12 +1,14 @@
 """Runs trials and writes their records: inside kernels where the agent has them, move by move otherwise."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
+from agents.runner.logged import Recorder
 from agents.runner.loop import GOAL, OUT_OF_MOVES
 from rt_gym.clock import quantiles, start_clock, time_move
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, flag, whole
@@ -28,6 +30,8 @@ def run_agent(
     max_moves: int,
     seed: int | None,
     clock: bool,
+    *,
+    recorder: Recorder | None = None,
 ) -> Run:
     """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``."""
     most = whole("max_moves", max_moves, 1, 10**9)
@@ -36,11 +40,11 @@ def run_agent(
     if not wanted:
         _require_convergence(agent, problem)
     if not isinstance(agent, KernelAgent):
-        return _run_trials(agent, problem, budget, wanted, most, seed, clock)
+        return _run_trials(agent, problem, budget, wanted, most, seed, clock, recorder)
     if not agent.turn.acquire(False):
         raise agent.turn.refusal()
     try:
-        return _run_trials(agent, problem, budget, wanted, most, seed, clock)
+        return _run_trials(agent, problem, budget, wanted, most, seed, clock, recorder)
     finally:
         agent.turn.release()
 
@@ -54,9 +58,19 @@ def _require_convergence(agent: Agent, problem: Problem) -> None:
 
 
 def _run_trials(
-    agent: Agent, problem: Problem, budget: Budget, wanted: int, most: int, seed: int | None, clock: bool
+    agent: Agent,
+    problem: Problem,
+    budget: Budget,
+    wanted: int,
+    most: int,
+    seed: int | None,
+    clock: bool,
+    recorder: Recorder | None,
 ) -> Run:
-    world = _world_for(agent, problem, budget, most, clock)
+    if recorder is None:
+        world = _world_for(agent, problem, budget, most, clock)
+    else:
+        world = recorder.world(problem, budget, most, clock)
     began = time.perf_counter()
     if isinstance(agent, KernelAgent):
         agent.reset(world.kernel_view, checked_seed(seed))
@@ -66,13 +80,15 @@ def _run_trials(
         _require_count(agent)
     prepared = getattr(agent, "precompute_seconds", 0.0)
     ready = time.perf_counter() - began
-    records, kept = [_run_trial(agent, world, most, min(prepared, ready))], 0
+    records, kept = [_run_trial(agent, world, most, min(prepared, ready), recorder)], 0
     while records[-1].solved and not _finished(records, wanted):
         world.begin_trial()
         getattr(agent, "begin_trial", lambda: None)()
         if (kept := kept + len(records[-1].path)) > MOST_POSITIONS:
             records[-1] = records[-1].without_path()
-        records.append(_run_trial(agent, world, most, 0.0))
+        records.append(_run_trial(agent, world, most, 0.0, recorder))
+    if recorder is not None:
+        recorder.release(agent, world)
     return total(records)
 
 
@@ -100,19 +116,18 @@ def _finished(records: list[Run], wanted: int) -> bool:
     return len(records) == (wanted or MOST_TRIALS) or (not wanted and records[-1].converged)
 
 
-def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: float) -> Run:
-    if isinstance(agent, KernelAgent):
-        agent.compile(world)
+def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: float, recorder: Recorder | None) -> Run:
+    kernels = agent if isinstance(agent, KernelAgent) and recorder is None else None
+    if kernels is not None:
+        kernels.compile(world)
     before = _own_updates(agent)
     began = time.perf_counter()
-    if isinstance(agent, KernelAgent):
-        end = agent.run_trial(world, max_moves)
-    else:
-        end = _act_trial(agent, world, max_moves)
+    end = _act_trial(agent, world, max_moves, recorder) if kernels is None else kernels.run_trial(world, max_moves)
     seconds = time.perf_counter() - began
     if end == OVERRUN and world.budget.on_overrun == "raise":
         raise BudgetExceeded(f"move {world.kernel_view.moves + 1} {world.excess}")
-    return _record(agent, world, end, seconds, precompute_seconds, _own_updates(agent) - before)
+    record = _record(agent, world, end, seconds, precompute_seconds, _own_updates(agent) - before)
+    return record if recorder is None else replace(record, log=recorder.finish(world))
 
 
 def _own_updates(agent: Agent) -> int:
@@ -120,13 +135,15 @@ def _own_updates(agent: Agent) -> int:
     return 0 if isinstance(agent, KernelAgent) else whole("h_updates", getattr(agent, "h_updates", 0), 0)
 
 
-def _act_trial(agent: Agent, world: World, max_moves: int) -> int:
-    """Walk one trial in Python, for agents without kernels."""
+def _act_trial(agent: Agent, world: World, max_moves: int, recorder: Recorder | None) -> int:
+    """Walk one trial in Python, for agents without kernels and for the sake of a log."""
     start_clock(world.trip.clock)
     while not world.done:
         if world.kernel_view.moves >= max_moves:
             return OUT_OF_MOVES
         action = ask(agent, world)
+        if recorder is not None:
+            recorder.note(agent, world, action)
         if world.view.meter.stuck:
             return STUCK
         if not world.step(action):

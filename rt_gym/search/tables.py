@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel, record, typed
+from rt_gym.meter import count_raise
 from rt_gym.terrain import CELL_BITS, locate, span
 
 EMPTY = 0  # no cell: number 0 is the corner of the border
@@ -198,9 +199,10 @@ def hashed_values(learned, terrain, cells, begin, end, t, out):
 def raise_entered(trip, table, terrain, cell, t, value):
     """Raise the value of a cell towards ``t``, never lower it, and count the change."""
     entry = entry_of(table, cell, t)
-    if value > entered_value(table, entry, terrain, cell, t):
+    old = entered_value(table, entry, terrain, cell, t)
+    if value > old:
         enter(table, entry, value)
-        trip.tally[0].raises += 1
+        count_raise(trip, cell, old, value)
 
 
 @kernel

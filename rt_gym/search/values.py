@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rt_gym.jit import is_array, kernel, typed
-from rt_gym.meter import raise_h
+from rt_gym.meter import count_raise, raise_h
 from rt_gym.search.paged_values import PagedValues, paged_value, set_paged_value
 from rt_gym.search.tables import entered_value, entry_of, hashed_values, raise_entered
 
@@ -32,9 +32,10 @@ def paged_values(h, terrain, cells, begin, end, out):
 @kernel
 def raise_paged(trip, h, terrain, cell, value):
     """Raise the value of a cell, never lower it, and count the change."""
-    if value > paged_value(h, terrain, cell):
+    old = paged_value(h, terrain, cell)
+    if value > old:
         set_paged_value(h, terrain, cell, value)
-        trip.tally[0].raises += 1
+        count_raise(trip, cell, old, value)
 
 
 def value_at(h: Any, terrain: Any, cell: int, t: int) -> Any:

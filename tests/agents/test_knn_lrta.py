@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import agents
 from agents.knn_lrta import PATIENCE
 from agents.knowledge import knn
-from agents.knowledge.nearest import find_nearest, make_nearest
+from agents.knowledge.nearest import find_nearest, make_tree, with_buffers
 from reference.plain_grid import Map
 from reference.plain_knn_lrta import as_positions, climb, distance, make_record
 from reference.plain_oracle import random_grid, random_problem
@@ -193,7 +193,7 @@ class TestChoice:
             records = built(grid, 600)  # on such small maps many are equally far
             plain, free = as_positions(grid, records), sorted(Map.of(grid).free)
             for most in (1, 7, 600):
-                nearest = make_nearest(records.ends(grid), most)
+                nearest = with_buffers(make_tree(records.ends(grid)), most)
                 for _ in range(12):
                     start, goal = (free[k] for k in rng.integers(len(free), size=2))
                     count = find_nearest(nearest, grid.terrain.metric, *start, *goal)
@@ -201,7 +201,8 @@ class TestChoice:
                     assert nearest.best[:count].tolist() == ranked[:most]
 
     def test_no_records_are_near_where_there_are_none(self) -> None:
-        assert find_nearest(make_nearest(np.empty((0, 4), np.int32), 3), ROOMS.terrain.metric, 1, 1, 2, 2) == 0
+        none = with_buffers(make_tree(np.empty((0, 4), np.int32)), 3)
+        assert find_nearest(none, ROOMS.terrain.metric, 1, 1, 2, 2) == 0
 
     def test_a_problem_that_is_in_the_database_is_solved_at_the_optimal_cost(self) -> None:
         for grid in [*some_grids(5, 12, 20), ROOMS]:

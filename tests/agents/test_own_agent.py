@@ -8,9 +8,13 @@ import pytest
 
 import agents
 from reference import plain_grid
+from reference.plain_astar import a_star
+from reference.plain_lss_lrta import frontier_update
 from reference.plain_oracle import random_problem
 from reference.small_maps import drawn
 from rt_gym import STAY, Budget, BudgetExceeded, InputError, Problem, View
+from rt_gym.cost import to_float
+from rt_gym.terrain import STEPS
 
 CORRIDOR = Problem(drawn("....."), (0, 0), (4, 0))
 # A pocket, so that there is something to learn.
@@ -34,6 +38,54 @@ class OwnLRTA:
         action, near, cost = min(moves, key=lambda move: (round(move[2] + self.value(move[1]), 6), -move[2]))
         self.h[position] = max(self.value(position), cost + self.value(near))
         return action
+
+
+class Believed:
+    """A map as the references take it, read through a view: every reading is an expansion, or a scan."""
+
+    def __init__(self, read: Callable[[tuple[int, int]], Any]) -> None:
+        self.read = read
+
+    def neighbours(self, position: tuple[int, int]) -> list[tuple[tuple[int, int], int]]:
+        return [(near, cost) for _, near, cost in self.read(position)]
+
+
+class OwnValues(dict[tuple[int, int], Any]):
+    """Learned values, which begin as the heuristic."""
+
+    def __init__(self, heuristic: Callable[[tuple[int, int]], Any]) -> None:
+        self.heuristic = heuristic
+
+    def __missing__(self, position: tuple[int, int]) -> Any:
+        return self.heuristic(position)
+
+
+class OwnLSSLRTA:
+    """LSS-LRTA* on a view, with exact costs or with floats; it walks all of its plan, or the first step."""
+
+    def __init__(self, lookahead: int, commit: str, exact: bool = True) -> None:
+        self.lookahead, self.commit, self.exact = lookahead, commit, exact
+
+    def reset(self, view: View, seed: int | None = None) -> None:
+        self.view, self.steps = view, []
+        expand, scan = (view.expand_exact, view.neighbours_exact) if self.exact else (view.expand, view.neighbours)
+        self.expanded, self.scanned = Believed(expand), Believed(scan)
+        self.h = OwnValues(view.heuristic_exact if self.exact else view.heuristic)
+
+    def act(self) -> int:
+        x, y = self.view.position
+        if not self.steps:
+            self.steps = self.plan()
+        near = self.steps.pop(0)
+        return STEPS.index((near[0] - x, near[1] - y))
+
+    def plan(self) -> list[tuple[int, int]]:
+        view, h = self.view, self.h
+        search = a_star(self.expanded, view.position, view.goal, lambda s: h[s], self.lookahead)
+        found, _ = frontier_update(self.scanned, search, h)
+        h.update({state: value for state, value in found.items() if value > h[state]})
+        steps = search.steps_to(search.best)
+        return steps if self.commit == "all" else steps[:1]
 
 
 class Scripted:
@@ -69,6 +121,19 @@ class TestWalking:
             assert own.path.tolist() == ours.path.tolist()
             assert (own.expansions, own.max_expansions, own.scans) == (ours.expansions, ours.max_expansions, ours.scans)
             assert (own.straights, own.diagonals, own.solved) == (ours.straights, ours.diagonals, True)
+
+    def test_with_exact_costs_an_own_lss_lrta_ties_as_ours_in_all_of_300_runs(self) -> None:
+        rng, in_floats = np.random.default_rng(4), 0
+        for k in range(300):
+            grid, start, goal = random_problem(rng, 16, connectivity=8, cost="octile")
+            problem = Problem(grid, start, goal, vision=(None, 2)[k % 2])
+            settings = {"lookahead": (1, 4, 9, 25)[k // 2 % 4], "commit": ("all", "one")[k % 2]}
+            ours, own = agents.run("lss-lrta", problem, **settings), agents.run(OwnLSSLRTA(**settings), problem)
+            assert own.path.tolist() == ours.path.tolist()
+            assert (own.expansions, own.max_expansions, own.scans) == (ours.expansions, ours.max_expansions, ours.scans)
+            by_floats = agents.run(OwnLSSLRTA(**settings, exact=False), problem, max_moves=1000)
+            in_floats += by_floats.path.tolist() == ours.path.tolist()
+        assert in_floats < 300
 
     def test_a_scripted_walk_is_recorded(self) -> None:
         run = agents.run(Scripted(EAST, STAY, EAST, WEST, EAST, EAST, EAST), CORRIDOR)
@@ -238,6 +303,26 @@ class TestView:
                 assert [near for _, near, _ in view.neighbours(cell)] == [near for near, _ in plain]
                 costs = [cost for _, _, cost in view.neighbours(cell)]
                 assert costs == pytest.approx([cost / plain_grid.STRAIGHT for _, cost in plain])
+
+    def test_exact_costs_are_those_of_the_kernels_and_charged_like_floats(self) -> None:
+        rng = np.random.default_rng(13)
+        for _ in range(20):
+            grid, start, goal = random_problem(rng, 7)
+            view, believed = Problem(grid, start, goal).view(), plain_grid.Map.of(grid)
+            exact = view.expand_exact(start)
+            assert [move[1:] for move in exact or []] == believed.neighbours(start)
+            assert (view.meter.expansions, view.meter.scans) == (1, 1)
+            assert view.neighbours_exact(start) == exact
+            assert (view.meter.expansions, view.meter.scans) == (1, 2)
+            assert view.heuristic_exact(start) == plain_grid.h0(grid, start, goal)
+            assert view.heuristic_exact(goal, start) == plain_grid.h0(grid, goal, start)
+            assert view.expand(start) == [(action, near, to_float(cost)) for action, near, cost in exact or []]
+
+    def test_an_exact_expansion_beyond_the_budget_is_none_and_not_counted(self) -> None:
+        view = CORRIDOR.view(budget=1)
+        assert view.expand_exact((0, 0)) is not None
+        assert view.expand_exact((0, 0)) is None
+        assert view.meter.expansions == 1
 
 
 class Spender:
