@@ -127,7 +127,7 @@ BUDGETS = (
     Budget(9),
 )
 
-UNCOUNTED = {"problem", "seconds", "move_seconds", "precompute_seconds", "trials", "path", "memory_bytes"}
+UNCOUNTED = {"problem", "seconds", "move_seconds", "precompute_seconds", "trials", "path", "memory_bytes", "log"}
 # Agents that learn no values; the digests are older than the count of the states that they hold.
 SEARCHERS = {"astar", "weighted-astar", "repeated-astar", "late-astar", "tba", "dstar-lite"}
 COUNTED = [field.name for field in fields(agents.Run) if field.name not in UNCOUNTED]
