@@ -232,5 +232,5 @@ def test_paths_of_many_trials_are_dropped_but_for_the_last(monkeypatch: pytest.M
 def test_a_path_too_long_for_exact_costs_is_refused_and_not_said_to_be_missing(name: str) -> None:
     corridor = winding_corridor()
     problem = Problem(corridor, (0, 0), place_after(corridor, MOST_STEPS + 9))
-    with pytest.raises(InputError, match="a shortest path from .* takes 4194304 steps or more, for which"):
+    with pytest.raises(InputError, match=r"a shortest path from .* takes 4194304 steps or more, for which"):
         agents.run(name, problem, max_moves=10**8)

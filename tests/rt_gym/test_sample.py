@@ -96,7 +96,7 @@ def test_a_problem_of_a_large_map_is_drawn_without_distances_on_all_of_it(monkey
     assert 300 <= problem.optimal <= 310
     assert problem.optimal_cost == Problem(grid, problem.start, problem.goal).optimal_cost
     assert not grid.is_labelled
-    with pytest.raises(InputError, match="distances to every cell of a map of 16793604 cells take about 0.2 GB"):
+    with pytest.raises(InputError, match=r"distances to every cell of a map of 16793604 cells take about 0.2 GB"):
         sample_problems(grid, 1)
 
 

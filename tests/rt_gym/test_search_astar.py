@@ -169,7 +169,7 @@ class TestPathsThatAreTooLong:
     def test_the_last_cell_that_is_not_too_far_has_its_exact_cost(self, corridor: Grid) -> None:
         last, beyond = (place_after(corridor, steps) for steps in (MOST_STEPS - 1, MOST_STEPS))
         assert shortest_cost(corridor, (0, 0), last) == encode(MOST_STEPS - 1)
-        with pytest.raises(InputError, match="a shortest path from .* to .* takes 4194304 steps or more, for which"):
+        with pytest.raises(InputError, match=r"a shortest path from .* to .* takes 4194304 steps or more, for which"):
             shortest_cost(corridor, (0, 0), beyond)
 
     def test_such_a_problem_can_be_solved_but_has_no_optimal_cost(self, corridor: Grid) -> None:
