@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.cost import STRAIGHT
+from rt_gym.cost import INF, STRAIGHT
 from rt_gym.errors import InputError, checked_seed, quoted
 from rt_gym.grid import Grid
 from rt_gym.problem import Change, Problem
-from rt_gym.search.astar import shortest_cost
+from rt_gym.search.astar import connected, shortest_cost
 from rt_gym.search.distance import exact_distances
 from rt_gym.terrain import STEPS, Position
 
@@ -69,7 +69,7 @@ def shortest_path(problem: Problem) -> list[Position]:
     grid, terrain = problem.grid, problem.grid.terrain
     distance = exact_distances(grid, problem.goal)
     cell, goal = grid.cell(problem.start), grid.cell(problem.goal)
-    if grid.labels[cell] != grid.labels[goal]:
+    if distance[cell] >= INF:
         raise InputError(f"goal {problem.goal} cannot be reached from start {problem.start}")
     cells = [cell]
     while cell != goal:
@@ -111,8 +111,7 @@ def _across(problem: Problem, path: list[Position], at: int) -> list[Position]:
 
 def _cost(problem: Problem, grid: Grid) -> int | None:
     """Return the cost of a shortest path on another map, None where there is none."""
-    labels = grid.labels
-    joined = labels[grid.cell(problem.start)] == labels[grid.cell(problem.goal)]
+    joined = connected(grid, problem.start, problem.goal)
     return shortest_cost(grid, problem.start, problem.goal) if joined else None
 
 

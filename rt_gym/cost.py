@@ -2,9 +2,14 @@
 
 A path of ``c`` straight and ``d`` diagonal steps costs ``c * STRAIGHT + d * DIAGONAL``. Sums and comparisons are
 plain integer operations, so equal costs compare with ``==``. ``DIAGONAL`` is the odd integer next to
-``sqrt(2) * STRAIGHT``: the order of two encoded costs is the order of the real ones as long as their diagonal counts
-differ by less than about 5e5, and because it is odd it can be inverted modulo ``STRAIGHT``, so that the two counts
-can be read back. The totals of a trial are kept as two counters instead: 2**22 straight steps would reach ``INF``.
+``sqrt(2) * STRAIGHT``, and because it is odd it can be inverted modulo ``STRAIGHT``, so that the two counts can be read
+back. Up to ``INF``, which 2**22 straight steps would reach, that is exact: paths with other counts have other costs.
+
+The order of two encoded costs is the order of the real ones as long as their diagonal counts differ by less than about
+7e5. Beyond that, two whose real difference is less than two millionths of a step may change places.
+
+A path that would cost ``INF`` or more has no cost: searches do not follow it, and what they would have found is refused
+in the words ``TOO_LONG``. The totals of a trial are kept as two counters instead, which have no such limit.
 """
 
 import math
@@ -17,6 +22,8 @@ from rt_gym.jit import kernel
 STRAIGHT = 1 << 40
 DIAGONAL = math.isqrt(2 * STRAIGHT * STRAIGHT) | 1
 INF = 1 << 62
+MOST_STEPS = INF // STRAIGHT
+TOO_LONG = f"{MOST_STEPS} steps or more, for which there are no exact costs"
 SQRT2 = math.sqrt(2.0)
 
 _DIAGONAL_INVERSE = pow(DIAGONAL, -1, STRAIGHT)

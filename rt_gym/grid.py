@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from rt_gym.cost import DIAGONAL, STRAIGHT, to_float
 from rt_gym.errors import InputError, choice, quoted
 from rt_gym.pages import is_large
-from rt_gym.sizes import size_problem
+from rt_gym.sizes import require_memory, size_problem
 from rt_gym.terrain import (
     CORNERS,
     DIRECTIONS,
@@ -28,6 +28,9 @@ from rt_gym.terrain import (
     fill_masks,
     positions,
 )
+
+_PER_CELL = 5  # bytes, while a terrain is made; three of them stay
+_PER_LABEL = 8  # likewise; four stay
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -95,13 +98,14 @@ class Grid:
 
     def _as_terrain(self, passable: NDArray[np.bool_]) -> Terrain:
         height, width = self.height + 2, self.stride
+        require_memory("the arrays", height * width, _PER_CELL)
         free = np.zeros((height, width), np.uint8)
         free[1:-1, 1:-1] = passable
         step = STRAIGHT if self.cost == "unit" else DIAGONAL
         terrain = Terrain(
             mask=np.zeros(height * width, np.uint8),
             free=free.ravel(),
-            known=np.ones(height * width, np.uint8),
+            known=np.frombuffer(b"\1" * (height * width), np.uint8),
             xy=None if is_large(height * width) else coordinates(width, height),
             offset=np.array([x + y * width for x, y in STEPS], np.int64),
             cost=np.array([STRAIGHT] * 4 + [step] * 4, np.int64),
@@ -109,14 +113,20 @@ class Grid:
             rule=np.array([(self.connectivity, CORNERS.index(self.corner))], RULE),
         )
         fill_masks(terrain, self.stride)
-        return Terrain._make(None if array is None else frozen(array) for array in terrain)
+        return Terrain._make(map(_once_frozen, terrain))
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
         """The component of every cell of the flat, bordered array, counted from 1; 0 where blocked."""
+        require_memory("the components", self.terrain.free.size, _PER_LABEL)
         label = np.zeros(self.terrain.free.size, np.int32)
-        fill_components(self.terrain, label, np.empty_like(label))
+        fill_components(self.terrain, label)
         return frozen(label)
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether ``labels`` have been asked for before."""
+        return "labels" in vars(self)
 
     @cached_property
     def digest(self) -> str:
@@ -132,7 +142,7 @@ class Grid:
     @cached_property
     def free_cells(self) -> int:
         """How many cells are free."""
-        return int(self.passable.sum())
+        return int(np.count_nonzero(self.passable))
 
     def contains(self, position: Position) -> bool:
         """Whether a position lies on the map."""
@@ -181,11 +191,22 @@ class Grid:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Grid, (np.array(self.passable), self.connectivity, self.cost, self.corner, self.name)
+        rules = self.connectivity, self.cost, self.corner, self.name
+        return _unpacked, (np.packbits(self.passable), self.passable.shape, *rules)
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
         return f"<Grid{name} {self.width} x {self.height}, {self.connectivity} neighbours, {self.cost}, {self.corner}>"
+
+
+def _unpacked(bits: NDArray[np.uint8], shape: tuple[int, int], *rules: Any) -> Grid:
+    """Return the grid whose cells were packed, eight in a byte, to be sent to another process."""
+    return Grid(np.unpackbits(bits, count=shape[0] * shape[1]).reshape(shape).view(bool), *rules)
+
+
+def _once_frozen(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Return a copy as ``frozen`` does, unless there is nothing to copy or the array is frozen already."""
+    return array if array is None or not array.flags.writeable else frozen(array)
 
 
 def coordinates(width: int, height: int) -> NDArray[np.int32]:
@@ -197,8 +218,8 @@ def coordinates(width: int, height: int) -> NDArray[np.int32]:
 
 
 def _truth(cells: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return an array of zeros and ones as truth values of its own."""
+    """Return an array of zeros and ones as truth values."""
     if cells.dtype.kind != "b" and (wrong := (cells != 0) & (cells != 1)).any():
-        y, x = map(int, np.argwhere(wrong)[0])
+        y, x = map(int, np.unravel_index(wrong.argmax(), wrong.shape))
         raise InputError(f"the cell at ({x}, {y}) is {cells[y, x]}, not 0 (blocked) or 1 (free)")
-    return cells.astype(bool)
+    return cells.astype(bool, copy=False)

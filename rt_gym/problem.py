@@ -98,9 +98,8 @@ class Problem:
         if vision is not None:
             object.__setattr__(self, "vision", whole("vision", vision, 1))
         object.__setattr__(self, "changes", self._schedule(self.changes))
-        labels = self.grid.labels
-        apart = labels[self.grid.cell(self.start)] != labels[self.grid.cell(self.goal)]
-        if apart and not self.allow_unsolvable and not any(change.free for change in self.changes or ()):
+        may_be_apart = self.allow_unsolvable or any(change.free for change in self.changes or ())
+        if not may_be_apart and not self.connected:
             raise InputError(f"goal {self.goal} cannot be reached from start {self.start}")
 
     def _nearest_goal(self) -> Position:
@@ -120,9 +119,20 @@ class Problem:
             schedule.append(Change(when, position_on(self.grid, "change at", position), bool(free)))
         return tuple(sorted(schedule, key=lambda change: change.time))
 
+    @property
+    def connected(self) -> bool:
+        """Whether the goal can be reached on the map as it is at the start."""
+        from rt_gym.search.astar import connected
+
+        return connected(self.grid, self.start, self.goal)
+
     @cached_property
     def optimal_cost(self) -> int:
-        """The exact cost of a shortest path on the map as it is at the start; ``cost.INF`` where there is none."""
+        """The exact cost of a shortest path on the map as it is at the start; ``cost.INF`` where there is none.
+
+        Raises:
+            InputError: if all paths are too long for an exact cost.
+        """
         from rt_gym.search.astar import shortest_cost
 
         return shortest_cost(self.grid, self.start, self.goal)

@@ -195,27 +195,37 @@ def count_learned(terrain, goal, h):
     return count
 
 
+@kernel(inline=True)
+def first_of(label, cell):
+    """Return the first cell of what is joined to ``cell`` so far, and shorten the way to it."""
+    while label[cell] != cell:
+        label[cell] = label[label[cell]]
+        cell = np.int64(label[cell])
+    return cell
+
+
 @kernel
-def fill_components(terrain, label, stack):
-    """Number the connected components of the free cells from 1 into the zeroed ``label``; return how many."""
-    count = 0
-    for seed in range(label.size):
-        if terrain.free[seed] == 0 or label[seed] != 0:
+def fill_components(terrain, label):
+    """Number the connected components of the free cells from 1 into the zeroed ``label``; return how many.
+
+    At first each cell holds an earlier one of its component, or itself if there is none; then the numbers are handed on
+    in the same order. A flood would need a stack that can become as long as the map.
+    """
+    for cell in range(1, label.size):
+        if terrain.free[cell] == 0:
             continue
-        count += 1
-        label[seed] = count
-        stack[0] = seed
-        top = 1
-        while top > 0:
-            top -= 1
-            cell = np.int64(stack[top])
-            for d in range(8):
-                if terrain.mask[cell] >> d & 1:
-                    near = cell + terrain.offset[d]
-                    if label[near] == 0:
-                        label[near] = count
-                        stack[top] = near
-                        top += 1
+        label[cell] = cell
+        for d in (2, 3, 5, 7):  # W, N, NE and NW lead to cells that have been here before
+            if terrain.mask[cell] >> d & 1:
+                a, b = first_of(label, cell), first_of(label, cell + terrain.offset[d])
+                label[max(a, b)] = min(a, b)
+    count = 0
+    for cell in range(1, label.size):
+        if label[cell] == cell:
+            count += 1
+            label[cell] = count
+        elif label[cell] != 0:
+            label[cell] = label[label[cell]]
     return count
 
 

@@ -52,12 +52,8 @@ class Trip(NamedTuple):
     @property
     def held(self) -> int:
         """How many bytes it takes. Plans and lists of changes are short beside the room for them."""
-        return (
-            self.path.nbytes
-            + self.log.nbytes
-            + self.raised.nbytes
-            + sum(array.nbytes for array in (*self[:3], *self.clock))
-        )
+        arrays = (self.meter, self.tally, self.state, self.path, self.log, self.raised, *self.clock)
+        return sum(array.nbytes for array in arrays)
 
 
 def make_trip(

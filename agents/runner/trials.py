@@ -124,10 +124,18 @@ def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: f
     began = time.perf_counter()
     end = _act_trial(agent, world, max_moves, recorder) if kernels is None else kernels.run_trial(world, max_moves)
     seconds = time.perf_counter() - began
+    if end == STUCK:
+        _refuse_long_path(world.problem)
     if end == OVERRUN and world.budget.on_overrun == "raise":
         raise BudgetExceeded(f"move {world.kernel_view.moves + 1} {world.excess}")
     record = _record(agent, world, end, seconds, precompute_seconds, _own_updates(agent) - before)
     return record if recorder is None else replace(record, log=recorder.finish(world))
+
+
+def _refuse_long_path(problem: Problem) -> None:
+    """Refuse to say that there is no path where there is one, but too long for an exact cost."""
+    if problem.vision is None and not problem.changes and problem.connected:
+        _ = problem.optimal_cost
 
 
 def _own_updates(agent: Agent) -> int:

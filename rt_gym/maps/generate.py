@@ -16,32 +16,33 @@ from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.maps import landscape
 from rt_gym.maps.passages import build_rooms, carve_maze
-from rt_gym.sizes import size_problem
+from rt_gym.sizes import size_problem, strips
 from rt_gym.terrain import MAX_CELLS
 
 _SMALLEST_CAVE = 16  # cells; a smaller one is filled up
+_JOINED = 40  # bytes per cell, while the parts of a map are joined
 
 
 def random_obstacles(width: int, height: int, density: float, seed: int) -> Grid:
     """Return a grid in which every cell is blocked with probability ``density``, independently."""
-    width, height = _size(width, height, 1)
-    blocked = _rng(seed).random((height, width)) < _share("density", density)
+    width, height = _size(width, height, 1, 4)
+    blocked = _scattered(width, height, _share("density", density), _rng(seed))
     return _grid("random", ~blocked, seed)
 
 
 def maze(size: int, seed: int) -> Grid:
     """Return a square maze without cycles: rooms at odd coordinates, joined by depth-first carving."""
-    return _grid("maze", carve_maze(_odd(size), _rng(seed)), seed)
+    return _grid("maze", carve_maze(_odd(size, 5), _rng(seed)), seed)
 
 
 def maze_with_holes(size: int, holes: int, seed: int) -> Grid:
     """Return the ``maze`` of this seed with ``holes`` random blocked cells inside it freed, posts included."""
     rng = _rng(seed)
-    cells = carve_maze(_odd(size), rng)
+    cells = carve_maze(_odd(size, 20), rng)
     inside = cells[1:-1, 1:-1]
-    y, x = np.nonzero(~inside)
-    chosen = np.argsort(rng.random(y.size), kind="stable")[: whole("holes", holes, 0, y.size)]
-    inside[y[chosen], x[chosen]] = True
+    walls = np.flatnonzero(~inside)
+    chosen = np.argsort(rng.random(walls.size), kind="stable")[: whole("holes", holes, 0, walls.size)]
+    inside[np.divmod(walls[chosen], inside.shape[1])] = True
     return _grid("maze-holes", cells, seed)
 
 
@@ -55,7 +56,7 @@ def rooms(width: int, height: int, room: int, doors: float, seed: int) -> Grid:
         doors: probability of a door between two neighbours; more doors are added until all rooms are connected.
         seed: which of the possible maps.
     """
-    width, height = _size(width, height, 3)
+    width, height = _size(width, height, 3, 3)
     room, doors = whole("room", room, 1, max(width, height)), _share("doors", doors)
     return _grid("rooms", build_rooms(width, height, room, doors, _rng(seed)), seed)
 
@@ -70,9 +71,9 @@ def caves(width: int, height: int, density: float, steps: int, seed: int) -> Gri
         steps: how often every cell takes the state of most of the nine cells around it.
         seed: which of the possible maps.
     """
-    width, height = _size(width, height, 3)
+    width, height = _size(width, height, 3, _JOINED)
     rng, density = _rng(seed), _share("density", density)
-    blocked = rng.random((height, width)) < density
+    blocked = _scattered(width, height, density, rng)
     for _ in range(whole("steps", steps, 0, 100)):
         blocked = landscape.around(blocked) >= 5
     free = landscape.without_specks(~blocked, _SMALLEST_CAVE)
@@ -85,13 +86,13 @@ def terrain(width: int, height: int, seed: int) -> Grid:
 
     All free cells are connected, and many walls close around pockets that can only be left backwards.
     """
-    width, height = _size(width, height, 32)
+    width, height = _size(width, height, 32, _JOINED)
     return _grid("terrain", landscape.terrain(width, height, _rng(seed)), seed)
 
 
 def scale(grid: Grid, width: int, height: int) -> Grid:
     """Return a grid at another size: every cell takes the state of the nearest cell of the old one."""
-    width, height = _size(width, height, 1)
+    width, height = _size(width, height, 1, 3)
     rows, columns = _nearest(grid.height, height), _nearest(grid.width, width)
     name = f"{grid.name}-{width}x{height}" if grid.name else ""
     return grid.replace(passable=grid.passable[np.ix_(rows, columns)], name=name)
@@ -142,18 +143,27 @@ def _rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(whole("seed", seed, 0, 2**63 - 1))
 
 
-def _size(width: int, height: int, least: int) -> tuple[int, int]:
+def _scattered(width: int, height: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Return cells of which each is set with the same probability."""
+    cells = np.empty((height, width), bool)
+    for rows in strips(width, height):
+        cells[rows] = rng.random(cells[rows].shape) < share
+    return cells
+
+
+def _size(width: int, height: int, least: int, per_cell: int) -> tuple[int, int]:
+    """Return the size of a map that takes so many bytes per cell while it is made."""
     width, height = whole("width", width, least, MAX_CELLS), whole("height", height, least, MAX_CELLS)
-    if problem := size_problem(width, height):
+    if problem := size_problem(width, height, per_cell):
         raise InputError(f"width {width} and height {height} are refused: {problem}")
     return width, height
 
 
-def _odd(size: int) -> int:
+def _odd(size: int, per_cell: int) -> int:
     size = whole("size", size, 3, isqrt(MAX_CELLS))
     if size % 2 == 0:
         raise InputError(f"size must be odd, not {size}")
-    return size
+    return _size(size, size, 3, per_cell)[0]
 
 
 def _share(name: str, value: Any) -> float:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.maps.settlements import build_settlements
+from rt_gym.sizes import strips
 
 Cells = NDArray[np.bool_]
-Heights = NDArray[np.int64]
+Heights = NDArray[np.int16]
 Shape = tuple[int, int]
 
 
@@ -30,9 +31,9 @@ def terrain(width: int, height: int, rng: np.random.Generator) -> Cells:
     return free
 
 
-def around(cells: Cells) -> Heights:
+def around(cells: Cells) -> NDArray[np.uint8]:
     """Return how many of the nine cells around each cell are set; outside the map all are."""
-    padded = np.pad(cells, 1, constant_values=True).astype(np.int64)
+    padded = np.pad(cells, 1, constant_values=True).view(np.uint8)
     rows = padded[:-2] + padded[1:-1] + padded[2:]
     return rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
 
@@ -40,7 +41,10 @@ def around(cells: Cells) -> Heights:
 def without_specks(free: Cells, least: int) -> Cells:
     """Return the free cells without the connected parts of fewer than ``least`` cells."""
     label, sizes = _parts(free)
-    return (sizes >= least)[label]
+    large, kept = sizes >= least, np.empty_like(free)
+    for rows in strips(*free.shape[::-1]):
+        kept[rows] = large[label[rows]]
+    return kept
 
 
 def join_parts(free: Cells, radius: int, rng: np.random.Generator) -> None:
@@ -53,12 +57,13 @@ def join_parts(free: Cells, radius: int, rng: np.random.Generator) -> None:
             return
         main = label == sizes.argmax()
         far, nearest = ndimage.distance_transform_cdt(~main, "taxicab", return_indices=True)
-        y, x = np.nonzero(free & ~main)
-        order = np.lexsort((rng.random(y.size), far[y, x]))
-        closest = order[np.unique(label[y, x][order], return_index=True)[1]]
+        cells = np.flatnonzero(free & ~main)
+        gap = far.ravel()[cells]
+        order = np.lexsort((rng.random(cells.size), gap))
+        closest = order[np.unique(label.ravel()[cells][order], return_index=True)[1]]
         # Parts far away wait for a later round: by then something nearer may be connected.
-        for k in closest[far[y, x][closest] <= 2 * far[y, x].min() + 2]:
-            here = int(y[k]), int(x[k])
+        for cell in cells[closest[gap[closest] <= 2 * gap.min() + 2]].tolist():
+            here = divmod(cell, free.shape[1])
             _dig(free, here, (int(nearest[0][here]), int(nearest[1][here])), radius)
 
 
@@ -67,7 +72,9 @@ def _parts(free: Cells) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     from scipy import ndimage
 
     label, count = ndimage.label(free)
-    sizes = np.bincount(label.ravel(), minlength=count + 1)
+    sizes = np.zeros(count + 1, np.int64)
+    for rows in strips(*free.shape[::-1]):
+        sizes += np.bincount(label[rows].ravel(), minlength=count + 1)
     sizes[0] = 0
     return label, sizes
 
@@ -85,40 +92,62 @@ def _noise(shape: Shape, radius: int, rng: np.random.Generator) -> Heights:
     """Return smooth noise from 0 to 999 with hills about ``radius`` wide; all heights cover about equal areas."""
     field = rng.integers(1 << 20, size=(shape[0] + 6 * radius, shape[1] + 6 * radius))
     for axis in (0, 1, 0, 1, 0, 1):
-        field = _blur(field, radius, axis)
+        field = _blurred(field, radius, axis)
     sample = np.sort(field[::2, ::2], axis=None)
-    return np.searchsorted(sample[np.arange(1, 1000) * sample.size // 1000], field)
+    levels = sample[np.arange(1, 1000) * sample.size // 1000]
+    heights = np.empty(shape, np.int16)
+    for rows in strips(*shape[::-1]):
+        heights[rows] = np.searchsorted(levels, field[rows])
+    return heights
 
 
-def _blur(field: Heights, radius: int, axis: int) -> Heights:
-    """Return 16 times the means of windows of ``2 * radius + 1`` cells along an axis; the factor keeps precision."""
-    sums = np.cumsum(np.moveaxis(field, axis, 0), axis=0)
-    sums = np.concatenate([np.zeros_like(sums[:1]), sums])
-    span = 2 * radius + 1
-    return np.moveaxis((sums[span:] - sums[:-span]) * 16 // span, 0, axis)
+def _blurred(field: NDArray[np.int64], radius: int, axis: int) -> NDArray[np.int64]:
+    """Return 16 times the means of windows of ``2 * radius + 1`` cells along an axis; the factor keeps precision.
+
+    They are written over the field: on a large map there is no room for both.
+    """
+    lines, span = np.moveaxis(field, axis, 0), 2 * radius + 1
+    means = lines[: 1 - span]
+    for part in strips(*lines.shape):
+        sums = np.cumsum(lines[:, part], axis=0)
+        sums = np.concatenate([np.zeros_like(sums[:1]), sums])
+        means[:, part] = (sums[span:] - sums[:-span]) * 16 // span
+    return np.moveaxis(means, 0, axis)
 
 
 def _hills(shape: Shape, radius: int, rng: np.random.Generator) -> Heights:
     """Return noise with finer noise on top."""
-    octaves = (_noise(shape, max(1, radius >> i), rng) << 2 - i for i in range(3))
-    return sum(octaves, np.zeros(shape, np.int64)) // 7
+    heights = np.zeros(shape, np.int16)
+    for i in range(3):
+        heights += _noise(shape, max(1, radius >> i), rng) << 2 - i
+    return heights // 7
 
 
 def _grow(cells: Cells, radius: int) -> Cells:
-    """Return the cells within a distance of the given ones."""
-    from scipy import ndimage
-
-    y, x = np.ogrid[-radius : radius + 1, -radius : radius + 1]
-    return ndimage.binary_dilation(cells, x * x + y * y <= radius * (radius + 1))
+    """Return the cells within a distance of the given ones: a disc is a stack of rows, laid from the outside in."""
+    wide, grown, width = cells.copy(), np.zeros_like(cells), 0
+    for up in range(radius, -1, -1):
+        while (width + 1) ** 2 + up**2 <= radius * (radius + 1):
+            width += 1
+            wide[:, width:] |= cells[:, :-width]
+            wide[:, :-width] |= cells[:, width:]
+        rest = max(len(cells) - up, 0)
+        grown[up:] |= wide[:rest]
+        grown[:rest] |= wide[up:]
+    return grown
 
 
 def _coast(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
     """Return the land inside bays of varying depth along all four edges."""
     height, width = shape
     y, x = np.ogrid[:height, :width]
-    edge = np.minimum(np.minimum(x, width - 1 - x), np.minimum(y, height - 1 - y))
-    depth = min(4 * unit, min(shape) // 6)
-    return (edge > 0) & (edge * 1000 > depth * (_hills(shape, 2 * unit, rng) - 250))
+    rim_y, rim_x = np.minimum(y, height - 1 - y), np.minimum(x, width - 1 - x)
+    depth, hills = min(4 * unit, min(shape) // 6), _hills(shape, 2 * unit, rng)
+    land = np.empty(shape, bool)
+    for rows in strips(width, height):
+        edge = np.minimum(rim_y[rows], rim_x)
+        land[rows] = (edge > 0) & (edge * 1000 > depth * (hills[rows].astype(np.int64) - 250))
+    return land
 
 
 def _mountains(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
@@ -156,10 +185,10 @@ def _woods(shape: Shape, unit: int, rng: np.random.Generator) -> Cells:
 
 def _broken(line: Cells, unit: int, rng: np.random.Generator) -> Cells:
     """Return a wall or river with passes, about one on every eight units of its length."""
-    y, x = np.nonzero(line)
+    cells = np.flatnonzero(line)
     thick = 1 + unit // 6
-    count = y.size // (8 * unit * thick)
-    chosen = rng.integers(max(1, y.size), size=count)
+    count = cells.size // (8 * unit * thick)
+    chosen = rng.integers(max(1, cells.size), size=count)
     gaps = np.zeros_like(line)
-    gaps[y[chosen], x[chosen]] = True
+    gaps.ravel()[cells[chosen]] = True
     return line & ~_grow(gaps, thick + 1)

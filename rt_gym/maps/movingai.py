@@ -8,7 +8,7 @@ and ``@``.
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -21,13 +21,14 @@ from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, atomic_write, read_bytes, shown
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
-from rt_gym.sizes import size_problem
+from rt_gym.sizes import MAP_BYTES, size_problem, strips
 from rt_gym.terrain import Position
 
-_BLOCKED, _FREE, _UNKNOWN = 0, 1, 2
-_LETTERS = np.full(256, _UNKNOWN, np.uint8)
-_LETTERS[list(b"@OTW")] = _BLOCKED
-_LETTERS[list(b".GS")] = _FREE
+_BLOCKED, _FREE, _UNKNOWN = range(3)
+_LETTERS = bytes(_BLOCKED if k in b"@OTW" else _FREE if k in b".GS" else _UNKNOWN for k in range(256))
+_ENDS = (b"\n", b"\r\n")  # of a line
+
+_PER_CELL = 6  # bytes, while a map is read
 
 _HEADER_LINES = 4
 _CLIP = 80  # bytes of a line that are looked at where only a few words can be right
@@ -39,7 +40,7 @@ _DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?")
 
 def read_map(path: PathLike, **grid_options: Any) -> Grid:
     """Return the grid of a ``.map`` file, named after it; the options are those of ``Grid``."""
-    return Grid(parse_map(read_bytes(path), shown(path)), name=Path(path).stem, **grid_options)
+    return Grid(parse_map(read_bytes(path, MAP_BYTES), shown(path)), name=Path(path).stem, **grid_options)
 
 
 def write_map(grid: Grid, path: PathLike) -> None:
@@ -47,11 +48,15 @@ def write_map(grid: Grid, path: PathLike) -> None:
     atomic_write(path, format_map(grid))
 
 
-def format_map(grid: Grid) -> bytes:
-    """Return the cells of a grid as the content of a ``.map`` file."""
-    text = np.full((grid.height, grid.width + 1), ord("\n"), np.uint8)
-    text[:, :-1] = np.where(grid.passable, ord("."), ord("@"))
-    return f"type octile\nheight {grid.height}\nwidth {grid.width}\nmap\n".encode() + text.tobytes()
+def format_map(grid: Grid) -> Iterator[bytes]:
+    """Yield the cells of a grid as the content of a ``.map`` file, piece by piece."""
+    yield f"type octile\nheight {grid.height}\nwidth {grid.width}\nmap\n".encode()
+    letters = np.array([ord("@"), ord(".")], np.uint8)
+    for rows in strips(grid.width, grid.height):
+        cells = grid.passable[rows]
+        text = np.full((len(cells), grid.width + 1), ord("\n"), np.uint8)
+        text[:, :-1] = letters[cells.view(np.uint8)]
+        yield text.tobytes()
 
 
 def parse_map(data: bytes, file: str) -> NDArray[np.bool_]:
@@ -59,15 +64,38 @@ def parse_map(data: bytes, file: str) -> NDArray[np.bool_]:
     lines = data.split(b"\n", _HEADER_LINES)
     lines += [b""] * (_HEADER_LINES + 1 - len(lines))
     width, height = _size(lines[:_HEADER_LINES], file)
-    rows = [row.removesuffix(b"\r") for row in lines[_HEADER_LINES].split(b"\n", height)]
-    for number, row in enumerate(rows[:height]):
+    letters = _equal_rows(lines[_HEADER_LINES], width, height) or _any_rows(lines[_HEADER_LINES], width, height, file)
+    return _free(letters, width, file)
+
+
+def _equal_rows(text: bytes, width: int, height: int) -> bytes:
+    """Return the letters of all rows at once if their lines are as long and end as the first one, else nothing."""
+    for end in _ENDS:
+        size = width + len(end)
+        last = (height - 1) * size
+        if len(text) < last + width or text[last + width :] not in (b"", *_ENDS):
+            continue
+        lines = np.frombuffer(text[: last + width] + end, np.uint8).reshape(height, size)
+        letters = lines[:, :width].tobytes()
+        if (lines[:, width:] == list(end)).all() and b"\n" not in letters:
+            return letters
+    return b""
+
+
+def _any_rows(text: bytes, width: int, height: int, file: str) -> bytes:
+    """Return the letters of all rows, line by line, or refuse the first that is too short or too long."""
+    letters, lines, line = bytearray(), BytesIO(text), b"\n"
+    for number in range(height):
+        before, line = line, lines.readline()
+        if not line and not before.endswith(b"\n"):
+            _refuse(file, number + 4, f"the file ends after {number} rows, but the header says height {height}")
+        row = line.removesuffix(b"\n").removesuffix(b"\r")
         if len(row) != width:
             _refuse(file, number + 5, f"the row has {len(row)} letters, but the header says width {width}")
-    if len(rows) < height:
-        _refuse(file, len(rows) + 4, f"the file ends after {len(rows)} rows, but the header says height {height}")
-    if rows[height:] and rows[height].strip():
+        letters += row
+    if lines.read().strip():
         _refuse(file, height + 5, f"there is more text after the {height} rows of the header's height")
-    return _free(b"".join(rows[:height]), width, file)
+    return bytes(letters)
 
 
 def _size(header: list[bytes], file: str) -> tuple[int, int]:
@@ -82,7 +110,7 @@ def _size(header: list[bytes], file: str) -> tuple[int, int]:
             wanted = " or ".join(f"'{key} N'" for key in ("height", "width") if key not in sizes)
             _refuse(file, number, f"expected {wanted} with a whole number N, not {quoted(line)}")
         sizes[key] = int(value)
-    if problem := size_problem(sizes["width"], sizes["height"]):
+    if problem := size_problem(sizes["width"], sizes["height"], _PER_CELL):
         _refuse(file, 3, problem)
     if lines[3] != "map":
         _refuse(file, 4, f"expected 'map', not {quoted(lines[3])}")
@@ -97,14 +125,13 @@ def _words(line: bytes) -> str:
 
 def _free(letters: bytes, width: int, file: str) -> NDArray[np.bool_]:
     """Return the rows' letters as an H x W array of free cells."""
-    kinds = _LETTERS[np.frombuffer(letters, np.uint8)]
-    unknown = np.flatnonzero(kinds == _UNKNOWN)
-    if unknown.size:
-        y, x = divmod(int(unknown[0]), width)
-        byte = letters[unknown[0]]
+    kinds = letters.translate(_LETTERS)
+    if (unknown := kinds.find(_UNKNOWN)) >= 0:
+        y, x = divmod(unknown, width)
+        byte = letters[unknown]
         name = repr(chr(byte)) if 32 <= byte < 127 else f"byte {byte}"
         _refuse(file, y + 5, f"unknown terrain {name} in column {x + 1}, known are . G S (free) and @ O T W (blocked)")
-    return kinds.reshape(-1, width) == _FREE
+    return np.frombuffer(kinds, bool).reshape(-1, width)
 
 
 @dataclass(frozen=True)

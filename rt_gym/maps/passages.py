@@ -5,6 +5,12 @@ from itertools import pairwise, product
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.errors import InputError
+from rt_gym.jit import kernel
+from rt_gym.sizes import memory_problem
+
+_PER_ROOM = 700  # bytes, while rooms and the walls between them are listed
+
 Cells = NDArray[np.bool_]
 Span = tuple[int, int]
 
@@ -13,39 +19,53 @@ def carve_maze(size: int, rng: np.random.Generator) -> Cells:
     """Return the free cells of a maze that is a tree, carved depth first from the room in the top left corner."""
     side = size // 2
     stride = side + 2
-    # Rooms are numbered row by row with a border around them, so that one list holds the border and what was visited.
-    closed = np.pad(np.zeros((side, side), bool), 1, constant_values=True).ravel().tolist()
+    # Rooms are numbered row by row with a border around them, so that one array holds the border and what was visited.
+    closed = np.pad(np.zeros((side, side), np.uint8), 1, constant_values=1).ravel()
     # A draw below 12 picks fairly among 1, 2, 3 or 4 neighbours.
-    draws = iter(rng.integers(12, size=side * side).tolist())
-    first = stride + 1
-    closed[first] = True
-    trail, links = [first], [(first, first)]
-    while trail:
-        room = trail[-1]
-        ways = [step for step in (1, stride, -1, -stride) if not closed[room + step]]
-        if not ways:
-            trail.pop()
+    draws = rng.integers(12, size=side * side).astype(np.uint8)
+    cells = np.zeros((size, size), np.uint8)
+    steps = np.array([[1, stride, -1, -stride], [1, size, -1, -size]])
+    carve(cells.ravel(), closed, draws, np.empty(side * side, np.uint8), steps)
+    return cells.view(bool)
+
+
+@kernel
+def carve(cells, closed, draws, trail, steps):
+    """Carve a maze into the flat ``cells`` and close every room in ``closed``, both in place.
+
+    ``steps`` is int64[2, 4]: what leads from a room, and from a cell, to the one in each direction; ``trail`` keeps the
+    directions that lead back.
+    """
+    room, cell = steps[0, 1] + 1, steps[1, 1] + 1
+    closed[room] = cells[cell] = 1
+    length, drawn = 0, 0
+    while True:
+        ways = 0
+        for d in range(4):
+            ways += closed[room + steps[0, d]] == 0
+        if ways == 0:
+            if length == 0:
+                break
+            length -= 1
+            d = np.int64(trail[length])
+            room, cell = room - steps[0, d], cell - 2 * steps[1, d]
             continue
-        after = room + ways[next(draws) % len(ways)]
-        closed[after] = True
-        trail.append(after)
-        links.append((room, after))
-    return _open(np.array(links), size, stride)
-
-
-def _open(links: NDArray[np.int64], size: int, stride: int) -> Cells:
-    """Return the maze in which these pairs of rooms are joined."""
-    y, x = np.divmod(links, stride)
-    y, x = 2 * y - 1, 2 * x - 1
-    cells = np.zeros((size, size), bool)
-    cells[y, x] = True
-    cells[y.sum(axis=1) // 2, x.sum(axis=1) // 2] = True
-    return cells
+        left, d = draws[drawn] % ways, 0
+        while closed[room + steps[0, d]] != 0 or left > 0:
+            left -= closed[room + steps[0, d]] == 0
+            d += 1
+        cells[cell + steps[1, d]] = 1
+        room, cell = room + steps[0, d], cell + 2 * steps[1, d]
+        closed[room] = cells[cell] = 1
+        trail[length] = d
+        length, drawn = length + 1, drawn + 1
 
 
 def build_rooms(width: int, height: int, room: int, share: float, rng: np.random.Generator) -> Cells:
     """Return the free cells of rooms with walls of one cell, joined by a ``share`` of the possible doors or more."""
     columns, rows = _spans(width, room), _spans(height, room)
+    if problem := memory_problem(len(columns) * len(rows), _PER_ROOM):
+        raise InputError(f"so many rooms {problem}")
     cells = np.zeros((height, width), bool)
     for (top, bottom), (left, right) in product(rows, columns):
         cells[top:bottom, left:right] = True

@@ -10,28 +10,33 @@ from numpy.typing import NDArray
 from rt_gym.errors import InputError
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, shown
 from rt_gym.grid import Grid
-from rt_gym.sizes import size_problem
+from rt_gym.sizes import MAP_BYTES, size_problem, strips
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_PER_CELL = 6  # bytes, while a picture is read: four for a pixel in any colours
+
 
 def read_png(path: PathLike, **grid_options: Any) -> Grid:
     """Return the grid of a ``.png`` file: free where a pixel is at least half opaque and 128 of 255 light."""
-    from PIL import Image
+    from PIL.PngImagePlugin import PngImageFile
 
-    file, data = shown(path), read_bytes(path)
+    file, data = shown(path), read_bytes(path, MAP_BYTES)
     _check_size(file, data)
-    with refusing(file, "PNG picture"), Image.open(io.BytesIO(data), formats=["PNG"]) as picture:
-        cells = _light(picture)
+    # Not Image.open, which has a limit, and a message, of its own.
+    with refusing(file, "PNG picture"), PngImageFile(io.BytesIO(data)) as picture:
+        cells = np.empty((picture.height, picture.width), bool)
+        for rows in strips(picture.width, picture.height):
+            cells[rows] = _light(picture.crop((0, rows.start, picture.width, rows.stop)))
     return Grid(cells, name=Path(path).stem, **grid_options)
 
 
 def _check_size(file: str, data: bytes) -> None:
-    """Refuse a picture by the size in its header, which comes first: Pillow has a limit, and a message, of its own."""
+    """Refuse a picture by the size in its header, which comes first."""
     if data[12:16] == b"IHDR" and len(data) >= 24:
         width, height = (int.from_bytes(data[k : k + 4], "big") for k in (16, 20))
-        if problem := size_problem(width, height):
+        if problem := size_problem(width, height, _PER_CELL):
             raise InputError(f"{file}: has {width} x {height} pixels: {problem}")
 
 

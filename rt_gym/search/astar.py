@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.cost import INF
+from rt_gym.cost import INF, TOO_LONG
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel, record
@@ -29,6 +29,7 @@ from rt_gym.trip import make_trip
 FOUND, EXHAUSTED, INTERRUPTED = range(3)
 
 CLOSED = 1  # the role of a closed state
+_FEW = 1 << 20  # expansions that take less time and memory than the components of a large map
 _SHIFT = 36  # of f, which is exact to 2**-40 of a step
 
 # The lowest bucket (absolute) and how many slots wait in higher ones.
@@ -89,9 +90,9 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
 
 
 def _check_weight(terrain: Terrain, weight: Fraction) -> None:
-    """Refuse a weight with which g, along a path through every cell, and h from corner to corner could overflow."""
-    cells = terrain.mask.size
-    room = (1 << 63) - 1 - cells * int(terrain.cost.max())
+    """Refuse a weight with which g, along the longest path, and h from corner to corner could overflow."""
+    cells, step = terrain.mask.size, int(terrain.cost.max())
+    room = (1 << 63) - 1 - min(cells * step, INF + step)
     most = Fraction(room, int(gap(terrain, terrain.metric, 0, cells - 1)))
     if weight > most:
         raise InputError(f"weight must be at most {int(most)} on a map of this size, not {float(weight):g}")
@@ -167,7 +168,7 @@ def resume_astar(terrain, trip, buckets, t, limit):
 
     Returns:
         FOUND when the goal comes next (it stays the first of the open list), EXHAUSTED when nothing is left to expand,
-        INTERRUPTED otherwise.
+        or nothing but what is too far away for an exact cost (see ``too_long``), INTERRUPTED otherwise.
     """
     space, lowest = buckets.space, buckets.lowest
     base, size, closed = space.state[0].stamp << 32, space.state[0].slots, space.state[0].closed
@@ -175,6 +176,8 @@ def resume_astar(terrain, trip, buckets, t, limit):
     end = EXHAUSTED
     while lowest.size[0] > 0 or refill(buckets):
         u = np.int64(lowest.item[0])
+        if space.g[u] >= INF:
+            break
         cell = np.int64(space.cell[u])
         if cell == t:
             end = FOUND
@@ -211,10 +214,39 @@ def resume_astar(terrain, trip, buckets, t, limit):
     return end
 
 
-def shortest_cost(grid: Grid, start: Position, goal: Position) -> int:
-    """Return the exact cost of a shortest path, INF where there is none."""
+def too_long(buckets: Buckets) -> bool:
+    """Whether a search that is EXHAUSTED has left open what is too far away; a path to there may still exist."""
+    return int(buckets.lowest.size[0]) > 0
+
+
+def search_path(grid: Grid, start: Position, goal: Position, limit: int = UNLIMITED) -> tuple[int, Buckets]:
+    """Search for a shortest path with at most ``limit`` expansions; return the end of the search, and its memory."""
     buckets = make_buckets(grid.terrain)
     begin_astar(grid.terrain, buckets, grid.cell(start), grid.cell(goal))
-    if resume_astar(grid.terrain, make_trip(0), buckets, grid.cell(goal), UNLIMITED) != FOUND:
-        return INF
-    return int(buckets.space.g[buckets.space.state[0].best])
+    return int(resume_astar(grid.terrain, make_trip(0), buckets, grid.cell(goal), limit)), buckets
+
+
+def shortest_cost(grid: Grid, start: Position, goal: Position) -> int:
+    """Return the exact cost of a shortest path, INF where there is none.
+
+    Raises:
+        InputError: if all paths are too long for an exact cost.
+    """
+    end, buckets = search_path(grid, start, goal)
+    if end == FOUND:
+        return int(buckets.space.g[buckets.space.state[0].best])
+    if too_long(buckets):
+        raise InputError(f"a shortest path from {start} to {goal} takes {TOO_LONG}")
+    return INF
+
+
+def connected(grid: Grid, start: Position, goal: Position) -> bool:
+    """Whether there is a path, of any length.
+
+    On a large map the components of all cells are only numbered if a search for the path takes too long.
+    """
+    if grid.terrain.xy is None and not grid.is_labelled:
+        end, buckets = search_path(grid, start, goal, _FEW)
+        if end == FOUND or (end == EXHAUSTED and not too_long(buckets)):
+            return end == FOUND
+    return bool(grid.labels[grid.cell(start)] == grid.labels[grid.cell(goal)])

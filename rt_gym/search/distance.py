@@ -7,11 +7,14 @@ may be expanded in any order. No step reaches further than two buckets, so three
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.cost import INF, to_floats
+from rt_gym.cost import INF, MOST_STEPS, TOO_LONG, decode_all
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.sizes import require_memory
 from rt_gym.terrain import Position
+
+_PER_CELL = 9  # bytes: the distance, and what the lists take of the room that they have
 
 
 @kernel(inline=True)
@@ -56,9 +59,9 @@ def expand_bucket(terrain, distance, lists, bucket, here, size0, size1):
 
 @kernel
 def fill_distances(terrain, goal, distance, lists):
-    """Write exact distances to ``goal`` into ``distance``, int64 per cell, INF where there is no path.
+    """Write exact distances to ``goal`` into ``distance``, int64 per cell, INF where there is no path below that.
 
-    ``lists`` is int32[3, cells]: the cells of the current bucket and of the next two.
+    ``lists`` is int32[3, cells]: the cells of the current bucket and of the next two. Returns the number of buckets.
     """
     begin_field(distance, lists, goal)
     bucket, here = np.int64(0), np.int64(0)
@@ -67,6 +70,7 @@ def fill_distances(terrain, goal, distance, lists):
         size0, size1 = expand_bucket(terrain, distance, lists, bucket, here, size0, size1)
         bucket += 1
         here = (here + 1) % 3
+    return bucket
 
 
 @kernel
@@ -88,11 +92,19 @@ def fill_distances_to(terrain, goal, distance, lists, wanted, left):
 
 
 def exact_distances(grid: Grid, goal: Position) -> NDArray[np.int64]:
-    """Return the exact distance to ``goal`` for every cell of the flat, bordered map."""
+    """Return the exact distance to ``goal`` for every cell of the flat, bordered map.
+
+    Raises:
+        InputError: if the goal is no free cell, a cell is too far away, or the machine has not enough memory.
+    """
     if not grid.contains(goal) or not grid.passable[goal[1], goal[0]]:
         raise InputError(f"goal {goal} is no free cell of the map")
+    require_memory("distances to every cell", grid.terrain.mask.size, _PER_CELL)
     distance = np.empty(grid.terrain.mask.size, np.int64)
-    fill_distances(grid.terrain, grid.cell(goal), distance, np.empty((3, distance.size), np.int32))
+    buckets = fill_distances(grid.terrain, grid.cell(goal), distance, np.empty((3, distance.size), np.int32))
+    # A step crosses two buckets at most: what is nearer than this was not cut off.
+    if buckets >= MOST_STEPS - 1:
+        raise InputError(f"some cells are {TOO_LONG} away from {goal}")
     return distance
 
 
@@ -104,4 +116,7 @@ def distance_field(grid: Grid, goal: Position) -> NDArray[np.float64]:
         array([[ 1.,  2.,  3.],
                [ 0., inf,  4.]])
     """
-    return grid.inner(to_floats(exact_distances(grid, goal)))
+    distance = exact_distances(grid, goal)
+    floats = distance.view(np.float64)  # each is written where it was read: on a large map there is no room for both
+    decode_all(distance, floats)
+    return grid.inner(floats)

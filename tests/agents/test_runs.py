@@ -8,9 +8,10 @@ import pytest
 
 import agents
 from agents.runner import trials as runner
+from reference.corridor import place_after, winding_corridor
 from reference.small_maps import drawn
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
-from rt_gym.cost import SQRT2
+from rt_gym.cost import MOST_STEPS, SQRT2
 
 # 4 neighbours: a corridor bent twice, 10 steps from its dead end to the goal.
 HORSESHOE = Problem(drawn(".....", ".###.", "...#.", connectivity=4), (2, 2), (4, 2))
@@ -225,3 +226,11 @@ def test_paths_of_many_trials_are_dropped_but_for_the_last(monkeypatch: pytest.M
     assert lengths == [len(whole.trials[0].path), 0, 0, 0, 0, len(whole.trials[5].path)]
     assert [trial.scrubbing for trial in lean.trials] == [trial.scrubbing for trial in whole.trials]
     assert lean.path.tolist() == whole.path.tolist()
+
+
+@pytest.mark.parametrize("name", ["astar", "tba"])
+def test_a_path_too_long_for_exact_costs_is_refused_and_not_said_to_be_missing(name: str) -> None:
+    corridor = winding_corridor()
+    problem = Problem(corridor, (0, 0), place_after(corridor, MOST_STEPS + 9))
+    with pytest.raises(InputError, match=r"a shortest path from .* takes 4194304 steps or more, for which"):
+        agents.run(name, problem, max_moves=10**8)

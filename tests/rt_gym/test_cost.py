@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rt_gym.cost import DIAGONAL, INF, SQRT2, STRAIGHT, decode, encode, to_float, to_floats
 
 STEPS = st.integers(0, 2**20)
-LARGEST_DIFFERENCE = 470_832  # the largest denominator below 5e5 of a best approximation of sqrt(2)
+MOST_DIAGONALS = INF // DIAGONAL
+LARGEST_DIFFERENCE = 470_832  # the largest denominator below 7e5 of a best approximation of sqrt(2)
 
 
 def real(straight: int, diagonal: int) -> Decimal:
@@ -43,6 +44,34 @@ def test_a_diagonal_step_is_sqrt_2_to_twelve_digits_and_odd() -> None:
 @given(STEPS, STEPS)
 def test_the_two_counts_can_be_read_back(straight: int, diagonal: int) -> None:
     assert decode(encode(straight, diagonal)) == (straight, diagonal)
+
+
+@st.composite
+def longest_paths(draw: st.DrawFn) -> tuple[int, int]:
+    """Return straight and diagonal steps of any path that is not too long, up to the very limit."""
+    diagonal = draw(st.integers(0, MOST_DIAGONALS) | st.integers(MOST_DIAGONALS - 9, MOST_DIAGONALS))
+    most = (INF - 1 - diagonal * DIAGONAL) // STRAIGHT
+    return draw(st.integers(0, most) | st.integers(max(0, most - 9), most)), diagonal
+
+
+@given(longest_paths())
+def test_the_counts_of_every_path_below_infinity_can_be_read_back(path: tuple[int, int]) -> None:
+    straight, diagonal = path
+    cost = straight * STRAIGHT + diagonal * DIAGONAL
+    assert 0 <= cost == encode(straight, diagonal) < INF
+    assert decode(cost) == path
+    length = straight + diagonal * SQRT2
+    assert to_float(cost) == to_floats(np.array([cost]))[0] == length
+
+
+@given(longest_paths(), longest_paths())
+def test_paths_with_other_counts_have_other_costs_in_the_order_of_their_lengths_to_two_millionths_of_a_step(
+    one: tuple[int, int], other: tuple[int, int]
+) -> None:
+    assert (encode(*one) == encode(*other)) == (one == other)
+    difference = real(*one) - real(*other)
+    if abs(difference) > Decimal("2e-6"):
+        assert sign(encode(*one) - encode(*other)) == sign(difference)
 
 
 @given(STEPS, STEPS, STEPS, STEPS)

@@ -15,9 +15,9 @@ from profiles import examples
 from reference import plain_grid
 from reference.plain_oracle import grids, random_grid, scatter
 from reference.small_maps import drawn
-from rt_gym import DIRECTIONS, Grid, InputError
+from rt_gym import DIRECTIONS, Grid, InputError, sizes
 from rt_gym.cost import DIAGONAL, SQRT2, STRAIGHT
-from rt_gym.terrain import MAX_CELLS, METRIC, OPPOSITE, STEPS, fill_h0, gap, h0, set_free
+from rt_gym.terrain import METRIC, OPPOSITE, STEPS, fill_h0, gap, h0, set_free
 
 COMPASS = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}
 
@@ -126,7 +126,7 @@ class TestHeuristic:
     def test_gap_takes_any_prices(self) -> None:
         grid = Grid(np.ones((9, 9)))
         prices = np.array([(10, 17)], METRIC)
-        assert gap(grid.terrain.xy, prices, grid.cell((1, 2)), grid.cell((8, 4))) == 5 * 10 + 2 * 17
+        assert gap(grid.terrain, prices, grid.cell((1, 2)), grid.cell((8, 4))) == 5 * 10 + 2 * 17
 
     @given(grids(max_side=8), st.data())
     def test_h0_is_consistent(self, grid: Grid, data: st.DataObject) -> None:
@@ -261,9 +261,14 @@ class TestRefusals:
         grids = [Grid(np.array([[1, 0]], kind)) for kind in (bool, np.int8, np.uint64, np.float16, float)]
         assert all(grid == grids[0] for grid in grids)
 
-    def test_a_map_too_large_for_exact_costs_is_refused(self) -> None:
-        side = 2046  # with its border 2048 x 2048 cells, which is just allowed
-        assert (side + 2) ** 2 == MAX_CELLS
-        assert Grid(np.broadcast_to(True, (side, side))).free_cells == side * side
-        with pytest.raises(InputError, match="too large"):
-            Grid(np.broadcast_to(True, (side + 1, side)))
+    def test_the_largest_square_has_16384_cells_along_each_side(self) -> None:
+        assert Grid(np.broadcast_to(True, (2048, 2048))).free_cells == 2048 * 2048
+        assert sizes.size_problem(16_384, 16_384) == ""
+        with pytest.raises(InputError, match="a grid of 16384 x 16385: the map is too large, it may have 268435456"):
+            Grid(np.broadcast_to(True, (16_385, 16_384)))
+
+    def test_arrays_that_the_memory_cannot_hold_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        grid = Grid(np.broadcast_to(True, (6000, 6000)))
+        monkeypatch.setattr(sizes, "available_memory", lambda: 10**8)
+        with pytest.raises(InputError, match=r"of a map of 36024004 cells take about 0.2 GB of memory, but 0.1 GB are"):
+            _ = grid.terrain

@@ -19,7 +19,7 @@ FOLDER = resources.files("rt_gym.maps.bundled")
 @pytest.mark.parametrize("name", names())
 def test_a_stored_map_is_what_its_row_generates(name: str) -> None:
     family, parameters = TABLE[name]
-    assert (FOLDER / f"{name}.map").read_bytes() == format_map(generate(family, **parameters))
+    assert (FOLDER / f"{name}.map").read_bytes() == b"".join(format_map(generate(family, **parameters)))
 
 
 def test_there_are_eight_maps_of_every_family_from_16_to_512_cells_and_no_stray_file() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from rt_gym import sizes
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.maps import generate as maps
@@ -53,6 +54,31 @@ def test_a_map_has_the_size_and_name_of_its_call(family: str) -> None:
     assert grid.name == f"{family}-{size[0]}x{size[1]}-s3"
 
 
+@pytest.mark.parametrize("family", CALLS)
+def test_a_map_does_not_depend_on_how_many_rows_are_worked_on_at_a_time(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = maps.generate(family, **CALLS[family])
+    monkeypatch.setattr(sizes, "STRIP_CELLS", 130)
+    assert maps.generate(family, **CALLS[family]) == at_once
+
+
+@pytest.mark.parametrize("family", CALLS)
+def test_a_map_that_the_memory_cannot_hold_is_refused_before_it_is_made(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sizes, "available_memory", lambda: 10**8)
+    sides = {side: 9001 for side in ("width", "height", "size") if side in CALLS[family]}
+    with pytest.raises(InputError, match=r"9001 x 9001 cells take about .* GB of memory, but 0.1 GB are available"):
+        maps.generate(family, **(CALLS[family] | sides))
+
+
+def test_more_rooms_than_the_memory_can_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sizes, "available_memory", lambda: 10**8)
+    with pytest.raises(InputError, match=r"so many rooms take about 0.2 GB of memory"):
+        maps.rooms(1000, 1000, room=1, doors=0.5, seed=0)
+
+
 @pytest.mark.parametrize(
     ("family", "change", "message"),
     [
@@ -67,8 +93,8 @@ def test_a_map_has_the_size_and_name_of_its_call(family: str) -> None:
         ("random", {"seed": -1}, "seed must be a whole number from 0 to "),
         ("random", {"seed": None}, "seed must be a whole number from 0 to .*, not None"),
         ("maze", {"size": 20}, "size must be odd, not 20"),
-        ("maze", {"size": 1}, "size must be a whole number from 3 to 2046"),
-        ("maze", {"size": 4001}, "size must be a whole number from 3 to 2046"),
+        ("maze", {"size": 1}, "size must be a whole number from 3 to 16384"),
+        ("maze", {"size": 16385}, "size must be a whole number from 3 to 16384"),
         ("maze-holes", {"holes": -1}, "holes must be a whole number from 0 to "),
         ("maze-holes", {"holes": 163}, "holes must be a whole number from 0 to 162"),
         ("rooms", {"room": 0}, "room must be a whole number from 1 to 31"),
@@ -117,9 +143,9 @@ def test_a_maze_joins_all_its_rooms_without_cycles(size: int, seed: int) -> None
     assert links(grid) == grid.free_cells - 1
 
 
-def test_the_largest_maze_is_carved() -> None:
-    grid = maps.maze(2045, 0)
-    assert grid.free_cells == 2 * 1022**2 - 1
+def test_a_large_maze_is_carved() -> None:
+    grid = maps.maze(4095, 0)
+    assert grid.free_cells == 2 * 2047**2 - 1
 
 
 @given(st.integers(0, 162), seeds)

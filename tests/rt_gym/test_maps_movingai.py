@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from rt_gym import sizes
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.maps.movingai import (
@@ -18,7 +19,6 @@ from rt_gym.maps.movingai import (
     write_map,
     write_scenarios,
 )
-from rt_gym.terrain import MAX_CELLS
 
 SMALL = b"type octile\nheight 2\nwidth 3\nmap\n.G@\nSTW\n"
 CELLS = [[True, True, False], [True, False, False]]
@@ -90,7 +90,7 @@ def test_a_map_is_named_after_its_file_and_takes_the_options_of_a_grid(tmp_path:
 
 @given(free_cells)
 def test_formatted_maps_parse_to_the_same_cells(cells: np.ndarray) -> None:
-    assert np.array_equal(parse_map(format_map(Grid(cells)), ""), cells)
+    assert np.array_equal(parse_map(b"".join(format_map(Grid(cells))), ""), cells)
 
 
 def test_a_written_map_is_read_back(tmp_path: Path) -> None:
@@ -130,12 +130,33 @@ def test_a_malformed_map_is_refused_with_its_line_and_the_reason(data: bytes, me
     assert message in refusal_of_map(data)
 
 
-def test_the_largest_size_is_read_and_one_row_more_is_refused() -> None:
-    width, height = 2046, 2046
-    assert (width + 2) * (height + 2) == MAX_CELLS
-    header = f"type octile\nheight {height}\nwidth {width}\nmap\n".encode()
-    assert parse_map(header + (b"." * width + b"\n") * height, "").all()
-    assert "too large" in refusal_of_map(header.replace(b"height 2046", b"height 2047"))
+def test_the_largest_size_is_read_and_one_row_more_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sizes, "MAX_CELLS", 64 * 32)
+    header = b"type octile\nheight 32\nwidth 64\nmap\n"
+    assert parse_map(header + (b"." * 64 + b"\n") * 32, "").all()
+    assert "too large, it may have 2048 cells" in refusal_of_map(header.replace(b"height 32", b"height 33"))
+
+
+def test_the_largest_square_has_16384_cells_along_each_side() -> None:
+    header = b"type octile\nheight 16384\nwidth 16384\nmap\n"
+    assert "line 5: the row has 0 letters" in refusal_of_map(header)
+    assert "too large, it may have 268435456 cells" in refusal_of_map(header.replace(b"height 16384", b"height 16385"))
+
+
+def test_rows_read_alike_however_each_of_their_lines_ends() -> None:
+    cells = np.random.default_rng(0).random((7, 5)) < 0.5
+    header, text = b"".join(format_map(Grid(cells))).split(b"map\n")
+    rows = text.splitlines()
+    mixed = b"".join(row + (b"\n", b"\r\n")[k % 2] for k, row in enumerate(rows))
+    for variant in (
+        b"\n".join(rows),
+        b"\r\n".join(rows),
+        mixed,
+        mixed + b" \n",
+        text + b"\r\n \n",
+        text.rstrip() + b"\r",
+    ):
+        assert np.array_equal(parse_map(header + b"map\n" + variant, ""), cells)
 
 
 @pytest.mark.parametrize("version", [b"version 1\n", b"version 1.0\r\n", b" version\t1 \n"])

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from profiles import examples
 from reference.plain_oracle import distances, random_grid
-from rt_gym import Grid, InputError, Problem, sample_problems
+from rt_gym import Grid, InputError, Problem, distance_field, sample_problems, sizes
 from rt_gym.cost import SQRT2, to_float
+from rt_gym.maps.generate import random_obstacles
 
 OPEN = Grid(np.ones((8, 8)))
 
@@ -65,6 +66,38 @@ def test_starts_and_goals_spread_over_the_map() -> None:
 def test_start_and_goal_are_two_cells_unless_the_range_begins_at_zero() -> None:
     assert all(problem.start != problem.goal for problem in sample_problems(OPEN, 100))
     assert any(problem.start == problem.goal for problem in sample_problems(OPEN, 400, low=0, high=1))
+
+
+@given(seed=st.integers(0, 2**32 - 1), high=st.floats(1, 20))
+@examples(40)
+def test_looking_no_further_than_the_range_gives_the_same_problems(seed: int, high: float) -> None:
+    grid = Grid(np.random.default_rng(seed).random((40, 40)) < 0.8)
+    whole = sample_everywhere(grid, 4, high, seed)
+    assert [(one.start, one.goal) for one in sample_problems(grid, 4, 1.0, high, seed)] == whole
+
+
+def sample_everywhere(grid: Grid, count: int, high: float, seed: int) -> list[Any]:
+    """Draw starts and goals from lists of all cells, with distances on the whole map."""
+    rng, cells, found = np.random.default_rng(seed), np.flatnonzero(grid.terrain.free), []
+    while len(found) < count:
+        start = grid.position(rng.choice(cells))
+        cost = np.pad(distance_field(grid, start), 1, constant_values=math.inf).ravel()
+        goals = np.flatnonzero((cost >= 1.0) & (cost <= high))
+        if goals.size:
+            found.append((start, grid.position(rng.choice(goals))))
+    return found
+
+
+def test_a_problem_of_a_large_map_is_drawn_without_distances_on_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = random_obstacles(4096, 4096, 0.2, seed=0)
+    _ = grid.terrain
+    monkeypatch.setattr(sizes, "available_memory", lambda: 9 * grid.terrain.mask.size // 2)
+    (problem,) = sample_problems(grid, 1, 300, 310, seed=1)
+    assert 300 <= problem.optimal <= 310
+    assert problem.optimal_cost == Problem(grid, problem.start, problem.goal).optimal_cost
+    assert not grid.is_labelled
+    with pytest.raises(InputError, match=r"distances to every cell of a map of 16793604 cells take about 0.2 GB"):
+        sample_problems(grid, 1)
 
 
 def test_the_vision_is_handed_on() -> None:

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from profiles import examples
 from reference import plain_astar, plain_grid
+from reference.corridor import place_after, winding_corridor
 from reference.flat_arrays import Position, logging_trip, positions, walked
 from reference.plain_oracle import Problem as PlainProblem
 from reference.plain_oracle import distances, grids, problems, random_problem, scipy_distances
 from reference.small_maps import drawn
-from rt_gym import Grid, InputError, distance_field
-from rt_gym.cost import INF
+from rt_gym import Grid, InputError, Problem, distance_field
+from rt_gym.cost import INF, MOST_STEPS, encode
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import (
     EXHAUSTED,
@@ -157,3 +158,34 @@ class TestAStar:
         fresh = AStarSearch(grid, goal, start)
         fresh.resume()
         assert used.expanded == fresh.expanded
+
+
+class TestPathsThatAreTooLong:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def corridor(cls) -> Grid:
+        return winding_corridor()
+
+    def test_the_last_cell_that_is_not_too_far_has_its_exact_cost(self, corridor: Grid) -> None:
+        last, beyond = (place_after(corridor, steps) for steps in (MOST_STEPS - 1, MOST_STEPS))
+        assert shortest_cost(corridor, (0, 0), last) == encode(MOST_STEPS - 1)
+        with pytest.raises(InputError, match=r"a shortest path from .* to .* takes 4194304 steps or more, for which"):
+            shortest_cost(corridor, (0, 0), beyond)
+
+    def test_such_a_problem_can_be_solved_but_has_no_optimal_cost(self, corridor: Grid) -> None:
+        problem = Problem(corridor, (0, 0), place_after(corridor, MOST_STEPS + 9))
+        assert problem.connected
+        with pytest.raises(InputError, match="4194304 steps or more"):
+            _ = problem.optimal
+
+    def test_distances_are_refused_where_some_cells_are_too_far_away(self, corridor: Grid) -> None:
+        with pytest.raises(InputError, match="some cells are 4194304 steps or more"):
+            distance_field(corridor, (0, 0))
+        field = distance_field(corridor, place_after(corridor, MOST_STEPS // 2))
+        assert field[0, 0] == MOST_STEPS // 2
+        assert np.isfinite(field[corridor.passable]).all()
+
+    def test_the_largest_weight_does_not_depend_on_paths_that_are_too_long(self, corridor: Grid) -> None:
+        make_buckets(corridor.terrain, Fraction(700))
+        with pytest.raises(InputError, match="weight must be at most 7"):
+            make_buckets(corridor.terrain, Fraction(800))
