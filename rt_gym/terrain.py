@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.handles import trusting
 from rt_gym.jit import kernel, record
 
 DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
@@ -24,6 +25,7 @@ METRIC = record(per_straight=int, per_diagonal=int)
 RULE = record(connectivity=int, corner=int)
 
 
+@trusting
 class Terrain(NamedTuple):
     """What kernels know of a map; the flat arrays have one entry per cell, border included.
 
