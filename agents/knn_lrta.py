@@ -202,7 +202,7 @@ class KNNLRTA(GoalSeeker):
         if seconds > LONGEST_BUILD:
             says = f"{self.records} records of a map of {grid.free_cells} cells take about {seconds:.0f} seconds"
             raise InputError(f"{says}: build them once with rt-gym precompute knn, and give its file as database")
-        return knn.records_of(grid, self.records, self.cutoff)
+        return knn.records_of(grid, self.records, self.cutoff, self.neighbours)
 
     def make_memory(self, view: KernelView) -> KNNMemory:
         """Return the memory for values, for the lookahead and for the best records."""

@@ -11,6 +11,8 @@ Readings:
 - The form of 2005, in which only states of the trial's own path enter, is ``agents.lrta_k_visited``.
 - ``supports``: a state enters only if the risen one was its best successor when it was last looked at, so one that was
   never looked at does not enter. Supports are remembered over trials.
+- Where k is the square of the number of cells or more, a value that proves that there is no way is infinite at once:
+  see ``rt_gym.cost.ceiling``.
 - The successors of the current state are read once to update it, which is the expansion, and once more to choose the
   move if other values have risen since.
 """
@@ -21,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Learner
+from rt_gym.cost import INF, ceiling
 from rt_gym.errors import flag, whole
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, learn, scan
@@ -49,6 +52,7 @@ class LRTAKMemory(NamedTuple):
         state: PROGRESS[1].
         k: how many states may enter the queue per move.
         supports, visited_only: 1 or 0, which states may enter.
+        ceiling: the largest finite value.
     """
 
     h: NDArray[np.int64] | PagedValues
@@ -60,6 +64,7 @@ class LRTAKMemory(NamedTuple):
     k: int
     supports: int
     visited_only: int
+    ceiling: int
 
 
 @kernel(inline=True)
@@ -95,6 +100,7 @@ def propagate(terrain, trip, memory, x, moves, t):
         learn(trip)
         around = np.int64(terrain.mask[v])
         y, f = best_step(terrain, h, v, around, t)
+        f = f if f <= memory.ceiling else INF
         write(memory.support, v, y)
         if value_at(h, terrain, v, t) < f:
             rose = True
@@ -112,6 +118,7 @@ def plan(terrain, trip, memory, s, t):
     write(memory.visited, s, memory.state[0].trial)
     moves = np.int64(terrain.mask[s])
     y, f = best_step(terrain, h, s, moves, t)
+    f = f if f <= memory.ceiling else INF
     write(memory.support, s, y)
     if y != NONE and value_at(h, terrain, s, t) < f:
         raise_value(trip, h, terrain, s, t, f)
@@ -160,6 +167,7 @@ class LRTAK(Learner):
             "k": self.k,
             "supports": int(self.supports),
             "visited_only": int(self.visited_only),
+            "ceiling": ceiling(view.width * view.height, self.k),
         }
 
     def clear_memory(self, view: KernelView, seed: int) -> None:

@@ -12,6 +12,8 @@ Readings:
 - A full queue drops its last state for a new one of larger priority. The goal never waits.
 - The queue survives a move, but not a trial.
 - Every update is an expansion. Where the meter refuses one, the queue waits for the next move.
+- Where ``queue`` is the square of the number of cells or more, a value that proves that there is no way is infinite at
+  once: see ``rt_gym.cost.ceiling``.
 - The successors of the current state are read to update it, and once more to choose the move if others were updated
   in between.
 - An expansion takes several times as long as those of LRTA*(k), whose queue is a plain list: every update may let eight
@@ -24,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Learner
+from rt_gym.cost import INF, ceiling
 from rt_gym.errors import whole
 from rt_gym.jit import is_array, kernel, record, type_of_part, typed
 from rt_gym.meter import charge, scan
@@ -50,6 +53,7 @@ class PLRTAMemory(NamedTuple):
         first, last: the queue, once by the first and once by the last in order; both heaps are indexed by place.
         state: PROGRESS[1].
         queue: how many states may wait.
+        ceiling: the largest finite value.
     """
 
     h: NDArray[np.int64] | PagedValues
@@ -58,6 +62,7 @@ class PLRTAMemory(NamedTuple):
     last: Heap
     state: NDArray[np.record]
     queue: int
+    ceiling: int
 
 
 def place_of(memory: Any, cell: int) -> Any:
@@ -141,6 +146,7 @@ def update(terrain, trip, memory, cell, t):
     """Raise the value of a cell to what its best successor implies; return the step there, NONE if there is none."""
     h, moves = memory.h, np.int64(terrain.mask[cell])
     y, f = best_step(terrain, h, cell, moves)
+    f = f if f <= memory.ceiling else INF
     change = f - value_at(h, terrain, cell, t)
     if y == NONE or change <= 0:
         return y
@@ -203,7 +209,13 @@ class PLRTA(Learner):
     def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return the queue."""
         cells = view.terrain.mask.size
-        return {"first": _heap(cells), "last": _heap(cells), "state": np.zeros(1, PROGRESS), "queue": self.queue}
+        return {
+            "first": _heap(cells),
+            "last": _heap(cells),
+            "state": np.zeros(1, PROGRESS),
+            "queue": self.queue,
+            "ceiling": ceiling(view.width * view.height, self.queue),
+        }
 
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic."""

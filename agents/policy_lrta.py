@@ -65,7 +65,10 @@ class PolicyMemory(NamedTuple):
 
 @kernel
 def see(memory, begin, end):
-    """Bring some features into the form in which the network sees them."""
+    """Bring some features into the form in which the network sees them.
+
+    The bounds are int64 in every call: constants would be a type of their own, and compiled apart.
+    """
     for k in range(begin, end):
         memory.seen[k] = memory.control.inputs[k]
     squash(memory.seen[begin:end])
@@ -81,7 +84,7 @@ def chosen_depth(memory):
 @kernel(inline=True)
 def stops(memory):
     """Whether the network has seen enough layers."""
-    see(memory, len(SITUATION), len(SITUATION) + len(LAYERS))
+    see(memory, np.int64(len(SITUATION)), np.int64(len(SITUATION) + len(LAYERS)))
     forward(memory.net, memory.seen, memory.buffer, memory.scores)
     depth = memory.control.by_depth.state[0].depth
     return memory.scores[ACT] >= memory.scores[DEEPEN] or depth == memory.control.d_max
@@ -92,7 +95,7 @@ def plan(terrain, trip, memory, s, t):
     """Let the network choose a depth, or let it stop the search."""
     control = memory.control
     observe(terrain, trip, control, s, t)
-    see(memory, 0, len(SITUATION))
+    see(memory, np.int64(0), np.int64(len(SITUATION)))
     if memory.by_layers == 0:
         return search(terrain, trip, control, s, t, chosen_depth(memory))
     begin_layers(terrain, control, s, t)

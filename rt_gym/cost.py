@@ -49,6 +49,16 @@ def to_float(cost: int) -> float:
     return straight + diagonal * SQRT2 if diagonal <= _MOST else cost / STRAIGHT
 
 
+def ceiling(cells: int, updates: int) -> int:
+    """Return the largest finite value on a map of so many cells, where a move may make so many updates.
+
+    A shortest path enters no cell twice, so a value above that of a path through all cells proves that there is no way
+    to the goal. It is taken as a proof only where the updates of one move suffice to climb so high: they would go on to
+    ``INF``. Fewer leave the values to the moves, as the papers do.
+    """
+    return min(INF, encode(0, cells)) if updates >= cells * cells else INF
+
+
 @kernel
 def decode_all(costs, out):
     """Write ``costs``, int64[n], as floats into ``out``, float64[n]; infinity where nothing was reached."""

@@ -18,7 +18,7 @@ import struct
 from collections import namedtuple
 from functools import cache
 from operator import is_
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -26,7 +26,15 @@ from numba import config, typeof, types
 from numba.core import cgutils
 from numba.core.datamodel import default_manager
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 from numpy.typing import NDArray
 
 from rt_gym.kernel_cache import DefaultOptions
@@ -38,6 +46,9 @@ _PACKED = (
     and hasattr(DefaultOptions, "_nrt")
     and tuple(default_manager[types.int64[::1]]._fields) == _ARRAY
 )
+
+
+Parts = TypeVar("Parts", bound=type)
 
 
 class HandleType(types.Type):
@@ -130,6 +141,12 @@ class KeptHandle:
     def parts(self) -> tuple[Any, ...]:
         """What the handle was last made of."""
         return tuple(self._parts.values())
+
+
+def trusting(kind: Parts) -> Parts:
+    """Let kernels take a NamedTuple of this kind without a handle as they take it in one: see ``_numba_type``."""
+    typeof_impl.register(kind)(lambda part, _: _numba_type(part))
+    return kind
 
 
 def with_parts(parts: Any, **changes: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.handles import trusting
 from rt_gym.jit import is_none, kernel, record, type_of_part, typed
 
 DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
@@ -25,6 +26,7 @@ METRIC = record(per_straight=int, per_diagonal=int)
 RULE = record(connectivity=int, corner=int)
 
 
+@trusting
 class Terrain(NamedTuple):
     """What kernels know of a map; the flat arrays have one entry per cell, border included.
 

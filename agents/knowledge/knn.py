@@ -37,6 +37,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import begin_astar, make_buckets, resume_astar
 from rt_gym.search.space import NONE
+from rt_gym.terrain import CELL_BITS
 from rt_gym.trip import make_trip
 
 _OTHER_CELLS = "holds cells or records that its map does not have"
@@ -137,13 +138,19 @@ def build_records(grid: Grid, records: int, seed: int, begin: int, end: int, cut
         end: the first after those that are wanted.
         cutoff: the most steps of a climb.
     """
+    problems = _drawn_problems(grid, whole("records", records, 0, MAX_RECORDS), seed)[begin:end]
+    return _solved(grid, problems, whole("cutoff", cutoff, 1, MAX_CUTOFF))
+
+
+def _solved(grid: Grid, problems: NDArray[np.int64], cutoff: int) -> Records:
+    """Return the records of some problems, given by the cells of their starts and goals."""
     terrain = grid.terrain
     buckets, trip = make_buckets(terrain), make_trip(0)
     route, spent = np.empty(terrain.free.size, np.int32), np.empty(terrain.free.size, np.int64)
     kept, parts = np.empty_like(route), []
-    for s, t in _drawn_problems(grid, whole("records", records, 0, MAX_RECORDS), seed)[begin:end]:
+    for s, t in problems:
         length = solve(terrain, trip, buckets, s, t, route, spent)
-        count = compress(terrain, trip, route, spent, length, whole("cutoff", cutoff, 1, MAX_CUTOFF), kept)
+        count = compress(terrain, trip, route, spent, length, cutoff, kept)
         parts.append(kept[:count].copy())
     ends = np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
     return Records(grid.digest, ends, np.concatenate([kept[:0], *parts]))
@@ -182,9 +189,22 @@ def tree_of(records: Records, grid: Grid) -> Nearest:
 
 
 @lru_cache(maxsize=8)
-def records_of(grid: Grid, records: int, cutoff: int) -> Records:
-    """Return the database that an agent builds for itself; it is kept for others on the same map."""
-    return build_records(grid, records, 0, 0, records, cutoff)
+def records_of(grid: Grid, records: int, cutoff: int, neighbours: int) -> Records:
+    """Return the database that an agent builds for itself; it is kept for others on the same map.
+
+    A problem that was drawn as often as records are tried is left out from then on: if one of its records is of use,
+    the first of them is.
+    """
+    problems = _drawn_problems(grid, records, 0)
+    return _solved(grid, problems[_times_before(problems) < neighbours], cutoff)
+
+
+def _times_before(problems: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how often each of the problems stands before in the list."""
+    _, which, counts = np.unique(problems @ [1 << CELL_BITS, 1], return_inverse=True, return_counts=True)
+    times = np.empty_like(which)
+    times[np.argsort(which, kind="stable")] = np.arange(which.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return times
 
 
 def load_records(source: Any, grid: Grid) -> Records:

@@ -287,8 +287,19 @@ class TestPreparation:
         knn.records_of.cache_clear()
         first, again = (agents.run("knn-lrta", sample_problems(ROOMS, 1, seed=k)[0], records=300) for k in (1, 2))
         assert first.precompute_seconds > again.precompute_seconds > 0
-        monkeypatch.setattr(knn, "build_records", None)
+        monkeypatch.setattr(knn, "_solved", None)
         agents.run("knn-lrta", sample_problems(ROOMS, 1, seed=3)[0], records=300)
+
+    def test_a_problem_is_not_solved_more_often_than_records_are_tried(self) -> None:
+        for grid in some_grids(23, 6, 4):
+            start, *goals = sorted(Map.of(grid).free)
+            few, more = knn.records_of(grid, 3000, knn.CUTOFF, 2), built(grid, 3000)
+            assert len(few) <= 2 * grid.free_cells**2
+            for goal in goals:
+                problem, chosen = Problem(grid, start, goal, allow_unsolvable=True), {"neighbours": 2, "max_moves": 50}
+                runs = [agents.run("knn-lrta", problem, database=database, **chosen) for database in (few, more)]
+                assert runs[0].path.tolist() == runs[1].path.tolist()
+                assert runs[0].scans == runs[1].scans
 
     def test_what_takes_more_than_a_minute_is_left_to_the_command(self) -> None:
         with pytest.raises(InputError, match=r"100000 records .* rt-gym precompute knn") as refusal:

@@ -76,6 +76,16 @@ def test_more_propagation_costs_fewer_moves_on_average() -> None:
     checks.assert_more_costs_less("lrta-k")
 
 
+@pytest.mark.parametrize("supports", [False, True])
+def test_a_huge_k_finds_out_early_that_there_is_no_way(supports: bool) -> None:
+    checks.assert_no_way_is_found_out_early("lrta-k", k=10**9, supports=supports)
+
+
+def test_a_huge_k_learns_no_less_where_there_is_a_way() -> None:
+    for problem in some_problems(11, 12, 7):
+        assert checks.assert_as_plain("lrta-k", problem, k=10**9).solved
+
+
 def test_a_budget_chooses_what_bounds_a_move() -> None:
     assert agents.make("lrta-k", budget=100).k == agents.parameters("lrta-k")["k"]
     assert agents.make("lrta-k", budget=Budget(100, "scans")).k == 98

@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from reference.checks import Settings, assert_lrta, assert_refused, on_all_maps, some_problems
+from reference.checks import (
+    Settings,
+    assert_lrta,
+    assert_no_way_is_found_out_early,
+    assert_refused,
+    on_all_maps,
+    some_problems,
+)
 from reference.small_maps import ALONG_THE_HORSESHOE as CORRIDOR
 from reference.small_maps import HORSESHOE
 from reference.traces import along, trial
@@ -31,6 +38,10 @@ def test_k_three_among_visited_states(act_out: Callable[..., Any]) -> None:
 def test_the_smallest_setting_is_lrta_trial_for_trial(settings: Settings, vision: int | None, rules: Settings) -> None:
     for problem in some_problems(1, 10, 10, vision, **rules):
         assert_lrta("lrta-k-visited", settings, problem)
+
+
+def test_a_huge_k_finds_out_early_that_there_is_no_way() -> None:
+    assert_no_way_is_found_out_early("lrta-k-visited", k=10**9)
 
 
 @pytest.mark.parametrize(

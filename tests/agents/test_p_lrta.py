@@ -14,6 +14,7 @@ from reference.small_maps import HOOK, ROUND_THE_HOOK
 from reference.small_maps import HORSESHOE as EAST
 from reference.traces import along, exactly, trial
 from rt_gym import Budget
+from rt_gym.terrain import MAX_CELLS
 
 
 @pytest.mark.plain
@@ -93,6 +94,13 @@ class TestQueue:
             run = agents.run("p-lrta", problem, budget=Budget(limit, "scans"))
             assert run.solved
             assert not run.overrun
+
+    def test_a_huge_queue_finds_out_early_that_there_is_no_way(self) -> None:
+        checks.assert_no_way_is_found_out_early("p-lrta", queue=MAX_CELLS)
+
+    def test_a_huge_queue_learns_no_less_where_there_is_a_way(self) -> None:
+        for problem in some_problems(11, 12, 7):
+            assert checks.assert_as_plain("p-lrta", problem, queue=MAX_CELLS).solved
 
     def test_a_longer_queue_costs_less_on_average(self) -> None:
         problems = some_problems(10, 150, 24, None)

@@ -278,7 +278,7 @@ def file_digest(kind: str) -> str:
         if kind == "pdb":
             pdb.build(grid, abstract(grid, "clique", 1), "I", 6).save(path)
         elif kind == "knn":
-            knn.records_of(grid, 30, 20).save(path)
+            knn.build_records(grid, 30, 0, 0, 30, 20).save(path)
         else:
             subgoals.build_trees(grid, first="sub").save(path)
         digest.update(archive_bytes(path))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import agents
+from reference.by_id import reference_run
 from reference.plain_oracle import random_problem
 from rt_gym import Budget, Grid, InputError, Problem, World
 
@@ -99,6 +100,24 @@ def most_per_move(
         max(count, default=0) for count in (trace.expansions, trace.learning_ops, trace.scans, rises)
     )
     return expansions, learning_ops, scans, raised
+
+
+def assert_no_way_is_found_out_early(agent_id: str, **settings: Any) -> None:
+    """Check that values do not climb to infinity step by step where a wall cuts off the goal."""
+    grid = Grid([[1, 1, 1, 0, 1]] * 5)
+    run = assert_as_plain(agent_id, Problem(grid, (0, 0), (4, 0), allow_unsolvable=True), **settings)
+    assert run.outcome == "no path"
+    assert 0 < run.h_updates <= (grid.width * grid.height) ** 2
+
+
+def assert_as_plain(agent_id: str, problem: Problem, **settings: Any) -> agents.Run:
+    """Check that an agent walks and learns as its reference does; return its run."""
+    agent = agents.make(agent_id, **settings)
+    run, plain = agents.run(agent, problem), reference_run(agent_id, problem, settings, 1000)
+    assert [tuple(cell) for cell in run.path.tolist()] == plain.path
+    assert (run.scans, run.learning_ops) == (sum(plain.scans), sum(plain.learning_ops))
+    assert all(agent.learned[problem.grid.cell(cell)] == value for cell, value in plain.h.items())
+    return run
 
 
 def assert_more_costs_less(agent_id: str) -> None:

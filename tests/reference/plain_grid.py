@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from rt_gym.cost import DIAGONAL, STRAIGHT
+from rt_gym.cost import DIAGONAL, INF, STRAIGHT
 from rt_gym.grid import Grid
 
 Position = tuple[int, int]
@@ -53,6 +53,12 @@ def h0(grid: Grid, a: Position, b: Position, weight: float = 1) -> int:
 def initial_heuristic(grid: Grid, goal: Position) -> Heuristic:
     """Return h0 to ``goal`` for every cell of the map."""
     return {cell: h0(grid, cell, goal) for cell in cells(grid)}
+
+
+def capped(grid: Grid, value: int, updates: int) -> int:
+    """Return a value, INF if it is above that of a path through all cells and so many updates may climb so high."""
+    count = len(cells(grid))
+    return INF if updates >= count**2 and value > count * DIAGONAL else value
 
 
 class Map:

@@ -2,13 +2,15 @@
 
 At most k states are updated per move, the current one first and then neighbours of those that rose, in the order in
 which they came. What is read: a state may come again after its update; the goal never comes; with supports a state
-comes only if the one that rose was its best neighbour at its own last update, in whichever trial that was.
+comes only if the one that rose was its best neighbour at its own last update, in whichever trial that was; a value that
+proves that there is no way is infinite.
 """
 
 from collections.abc import Sequence
 
-from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial
+from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, capped, learner_trial
 from reference.plain_lrta import learn
+from rt_gym.cost import INF
 from rt_gym.grid import Grid
 
 RAISES_AGAIN = True  # the agent may raise a value several times in one plan, noted here once
@@ -43,9 +45,9 @@ class Agent:
         best = best_neighbour(view, state, h)
         self.support.pop(state, None)
         if best is None:
-            return {}
+            return learn(h, state, INF)
         self.support[state], cost = best
-        return learn(h, state, cost + h[best[0]])
+        return learn(h, state, capped(view.grid, cost + h[best[0]], self.k))
 
     def plan(self, view: Map, s: Position, h: Heuristic) -> Plan:
         """Update the current state, then those concerned, and commit to the neighbour with the least c + h.
@@ -53,6 +55,9 @@ class Agent:
         The update of the current state is its expansion. If others rose its neighbours are read again for the choice.
         """
         self.path.add(s)
+        if best_neighbour(view, s, h) is None:
+            self.support.pop(s, None)
+            return Plan([], [s])
         queue, entered, updated = [s], 1, []
         raised: Heuristic = {}
         others_rose = False
@@ -71,8 +76,9 @@ class Agent:
 
 
 def best_neighbour(view: Map, state: Position, h: Heuristic) -> tuple[Position, int] | None:
-    """Return the neighbour with the least c + h, then the largest c, then the first, and its c."""
-    return min(view.neighbours(state), key=lambda near: (near[1] + h[near[0]], -near[1]), default=None)
+    """Return the neighbour with the least c + h, then the largest c, then the first, and its c; None if all are INF."""
+    around = [near for near in view.neighbours(state) if near[1] + h[near[0]] < INF]
+    return min(around, key=lambda near: (near[1] + h[near[0]], -near[1]), default=None)
 
 
 def run(

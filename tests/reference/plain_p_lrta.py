@@ -3,13 +3,15 @@
 
 What is read: as many states may wait as are updated per move. They wait in the order of the largest change beside them,
 the first come first; a full list drops its last for a larger change. Every update is an expansion; if states that
-waited were updated, the neighbours of the current state are read once more to choose the move.
+waited were updated, the neighbours of the current state are read once more to choose the move. A value that proves that
+there is no way is infinite.
 """
 
 from collections.abc import Sequence
 
-from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial
+from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, capped, learner_trial
 from reference.plain_lrta import learn
+from reference.plain_lrta_k import best_neighbour
 from rt_gym.grid import Grid
 
 RAISES_AGAIN = True  # the agent may raise a value several times in one plan, noted here once
@@ -37,11 +39,11 @@ class Agent:
 
     def update(self, view: Map, state: Position, h: Heuristic) -> Heuristic:
         """Raise h of a state to the least c + h around it and let its neighbours wait; return what rose."""
-        around, before = view.neighbours(state), h[state]
-        if not around:
+        best, before = best_neighbour(view, state, h), h[state]
+        if best is None:
             return {}
-        raised = learn(h, state, min(cost + h[near] for near, cost in around))
-        for near, _ in around:
+        raised = learn(h, state, capped(view.grid, best[1] + h[best[0]], self.queue))
+        for near, _ in view.neighbours(state):
             if raised and near != self.goal:
                 self.add(near, h[state] - before)
         return raised
@@ -54,7 +56,7 @@ class Agent:
             del self.waiting[state]
             expanded.append(state)
             raised |= self.update(view, state, h)
-        best = min(view.neighbours(s), key=lambda near: (near[1] + h[near[0]], -near[1]), default=None)
+        best = best_neighbour(view, s, h)
         return Plan([best[0]] if best else [], expanded, raised=raised, scanned=[s] if len(expanded) > 1 else [])
 
 

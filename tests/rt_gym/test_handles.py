@@ -9,7 +9,7 @@ import pytest
 from numba import config
 from numpy.typing import NDArray
 
-from rt_gym.handles import KeptHandle, handle
+from rt_gym.handles import KeptHandle, handle, trusting
 from rt_gym.jit import absent, kernel, merge, record, row, write_fields
 
 pytestmark = pytest.mark.plain
@@ -20,6 +20,11 @@ COUNTS = record(first=int, second=float)
 class Inner(NamedTuple):
     plane: NDArray[np.int32]
     counts: NDArray[np.record]
+
+
+@trusting
+class Line(NamedTuple):
+    cells: NDArray[np.int32]
 
 
 class Outer(NamedTuple):
@@ -61,6 +66,12 @@ def write_both(values, out):
     write_fields(values, out, 1)
 
 
+@kernel
+def first_cell(line):
+    """Return a number of a tuple that came without a handle."""
+    return line.cells[0]
+
+
 class Pair(NamedTuple):
     left: int
     right: float
@@ -77,6 +88,15 @@ def test_a_kernel_reads_what_was_put_in() -> None:
     assert read(episode, 2, 1) == (5, 9, (3, 4), 2.0, 5, 7)
     assert read(episode, 0, 3) == (3, 3, (3, 4), 6.0, 5, 7)
     assert parts["outer"].inner.counts.tolist() == [(2, 2.5)]
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_tuple_that_nothing_may_write_to_is_no_second_type() -> None:
+    shared = np.arange(5, 8, dtype=np.int32)
+    shared.flags.writeable = False
+    assert [first_cell(Line(cells)) for cells in (shared, np.arange(3, dtype=np.int32))] == [5, 0]
+    assert len(first_cell.signatures) == 1
+    assert not shared.flags.writeable
 
 
 def test_a_handle_keeps_its_arrays_alive() -> None:

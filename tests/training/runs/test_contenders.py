@@ -193,24 +193,32 @@ def test_a_class_that_teleports_has_no_row() -> None:
         run_plan(course_of("Jumper"), workers=Workers(jobs=1))
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("Broken", "ZeroDivisionError: integer division or modulo by zero"),
-        ("Leaving", "SystemExit: 7"),
-        ("Mute", "Silent: unprintable"),
-        ("Verbose", "ValueError: " + "a b" * 100 + "..."),
-        ("Wrong", "InputError: an action must be a direction from 0 to 7 or STAY, not 'up'"),
-    ],
-)
-@pytest.mark.parametrize("command", ["compare open-16 --problems 2 --jobs 2 --out out", "play open-16"])
-def test_whatever_it_raises_is_one_sentence_of_the_command(command: str, name: str, says: str) -> None:
-    get_reusable_executor().shutdown(wait=True)  # workers of earlier tests do not know this folder
+RAISED = {
+    "Broken": "ZeroDivisionError: integer division or modulo by zero",
+    "Leaving": "SystemExit: 7",
+    "Mute": "Silent: unprintable",
+    "Verbose": "ValueError: " + "a b" * 100 + "...",
+    "Wrong": "InputError: an action must be a direction from 0 to 7 or STAY, not 'up'",
+}
+
+
+def assert_one_sentence(command: str, name: str) -> None:
     result = CliRunner().invoke(app, [*command.split(), "--agent", f"own_agents_for_tests.{name}:patience=1"])
     assert (result.exit_code, result.stdout) == (1, ""), result.stderr
     assert result.stderr.startswith(f"rt-gym: agent own_agents_for_tests.{name} broke down on open-16 from (")
-    assert result.stderr.endswith(f" ({says})\n")
+    assert result.stderr.endswith(f" ({RAISED[name]})\n")
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_whatever_it_raises_is_one_sentence_of_play(name: str) -> None:
+    assert_one_sentence("play open-16", name)
+
+
+def test_whatever_it_raises_in_a_worker_is_one_sentence_of_compare() -> None:
+    get_reusable_executor().shutdown(wait=True)  # workers of earlier tests do not know this folder
+    for name in RAISED:
+        assert_one_sentence(f"compare open-16 --problems 2 --jobs 2 --out {name}", name)
 
 
 def test_a_class_that_cannot_be_made_is_refused_whatever_it_raises() -> None:
