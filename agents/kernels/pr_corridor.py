@@ -13,7 +13,7 @@ from rt_gym.meter import charge
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
 from rt_gym.search.heap import push
 from rt_gym.search.local import Local, expand, make_local
-from rt_gym.search.space import NONE, discover, forget, make_space, set_parent
+from rt_gym.search.space import NONE, discover, forget, make_space, set_root
 from rt_gym.terrain import column_and_row, span
 
 # The mark of its regions, and the region that is looked for, NONE to look for a cell.
@@ -131,7 +131,7 @@ def begin_corridor(terrain, corridor, s):
     base = forget(local.space)
     local.open.size[0] = 0
     discover(local.space, base, root, s, box_gap(terrain, corridor.box, s))
-    set_parent(local.space, np.int64(NONE), 0, root, np.int64(0))
+    set_root(local.space, root, np.int64(0))
     push(local.open, root)
     local.space.state[0].slots = 1
 

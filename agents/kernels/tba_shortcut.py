@@ -15,7 +15,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import charge
 from rt_gym.search.astar import CLOSED
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, seat_of, set_parent, slot_of
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, seat_of, set_parent, set_root, slot_of
 from rt_gym.terrain import h0
 
 
@@ -44,7 +44,7 @@ def seek(terrain, trip, shortcut, loc, slots, most):
             break
         pop(queue)
         space.role[u] = CLOSED
-        moves = terrain.mask[cell]
+        moves = np.int64(terrain.mask[cell])
         for d in range(8):
             if moves >> d & 1:
                 v, g = cell + terrain.offset[d], space.g[u] + terrain.cost[d]
@@ -53,10 +53,10 @@ def seek(terrain, trip, shortcut, loc, slots, most):
                     w = slots
                     slots += 1
                     discover(space, base, w, v, h0(terrain, v, loc))
-                    set_parent(space, u, d, w, g)
+                    set_parent(space, u, d, w, g, moves)
                     push(queue, w)
                 elif g < space.g[w] and space.role[w] == OPEN:
-                    set_parent(space, u, d, w, g)
+                    set_parent(space, u, d, w, g, moves)
                     lower(queue, w)
     u = np.int64(queue.item[0])
     return u if space.cell[u] == loc else np.int64(NONE)
@@ -71,7 +71,7 @@ def begin_on_solution(terrain, shortcut, tree, paths, follow, loc, cost, meet):
     for k in range(meet + 1):
         cell = np.int64(paths.cell[follow, k])
         discover(space, base, k, cell, h0(terrain, cell, loc))
-        set_parent(space, np.int64(NONE), 0, k, cost - tree.g[slot_of(tree, cell)])
+        set_root(space, np.int64(k), cost - tree.g[slot_of(tree, cell)])
         push(shortcut.queue, k)
 
 

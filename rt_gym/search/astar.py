@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from rt_gym.cost import INF, TOO_LONG
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
+from rt_gym.intrinsics import lowest as lowest_bit
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED, charge
 from rt_gym.pages import arrays_for
 from rt_gym.search.heap import Heap, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, seat_of, set_parent
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, make_space, seat_of, set_parent, set_root
 from rt_gym.terrain import METRIC, Position, Terrain, gap
 from rt_gym.trip import make_trip
 
@@ -155,7 +156,7 @@ def begin_astar(terrain, buckets, s, t):
     buckets.head[:] = NONE
     buckets.lowest.size[0] = 0
     discover(space, base, root, s, gap(terrain, buckets.metric, s, t))
-    set_parent(space, np.int64(NONE), 0, root, np.int64(0))
+    set_root(space, root, np.int64(0))
     space.state[0].slots = 1
     buckets.state[0].lowest = space.f[root] >> _SHIFT
     buckets.state[0].waiting = 0
@@ -189,26 +190,28 @@ def resume_astar(terrain, trip, buckets, t, limit):
         pop(lowest)
         space.role[u] = CLOSED
         closed += 1
-        moves = terrain.mask[cell]
-        for d in range(8):
-            if moves >> d & 1:
-                v = cell + terrain.offset[d]
-                w = seat_of(space, base, v)
-                g = space.g[u] + terrain.cost[d]
-                if w < 0:
-                    w = size
-                    size += 1
-                    discover(space, base, w, v, gap(terrain, buckets.metric, v, t))
-                    set_parent(space, u, d, w, g)
+        moves = np.int64(terrain.mask[cell])
+        ahead = moves & ~np.int64(space.behind[u])
+        while ahead != 0:
+            d = lowest_bit(ahead)
+            ahead &= ahead - 1
+            v = cell + terrain.offset[d]
+            w = seat_of(space, base, v)
+            g = space.g[u] + terrain.cost[d]
+            if w < 0:
+                w = size
+                size += 1
+                discover(space, base, w, v, gap(terrain, buckets.metric, v, t))
+                set_parent(space, u, d, w, g, moves)
+                insert(buckets, w)
+            elif g < space.g[w] and space.role[w] == OPEN:
+                if space.at[w] == NONE:
+                    take_out(buckets, w)
+                    set_parent(space, u, d, w, g, moves)
                     insert(buckets, w)
-                elif g < space.g[w] and space.role[w] == OPEN:
-                    if space.at[w] == NONE:
-                        take_out(buckets, w)
-                        set_parent(space, u, d, w, g)
-                        insert(buckets, w)
-                    else:
-                        set_parent(space, u, d, w, g)
-                        lower(lowest, w)
+                else:
+                    set_parent(space, u, d, w, g, moves)
+                    lower(lowest, w)
     space.state[0].slots = size
     space.state[0].closed = closed
     return end

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rt_gym.cost import INF
+from rt_gym.intrinsics import lowest as lowest_bit
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, learn
 from rt_gym.pages import is_large, reserve
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, seat_of, set_parent
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, seat_of, set_parent, set_root
 from rt_gym.search.values import raise_value, value_at
 
 INTERIOR, FINAL = 1, 2  # the roles of closed states; the frontier is what is still open
@@ -58,7 +59,7 @@ def begin_search(local, s, value):
     base = forget(space)
     local.open.size[0] = 0
     discover(space, base, root, s, value)
-    set_parent(space, np.int64(NONE), 0, root, np.int64(0))
+    set_root(space, root, np.int64(0))
     push(local.open, root)
     space.state[0].slots = 1
     return base
@@ -75,20 +76,22 @@ def expand(terrain, local, h, base, moves, size, closed, t=NONE):
     cell = np.int64(space.cell[u])
     space.role[u] = INTERIOR
     space.item[space.item.size - 1 - closed] = u
-    for d in range(8):
-        if moves >> d & 1:
-            v = cell + terrain.offset[d]
-            w = seat_of(space, base, v)
-            g = space.g[u] + terrain.cost[d]
-            if w < 0:
-                w = size
-                size += 1
-                discover(space, base, w, v, value_at(h, terrain, v, t))
-                set_parent(space, u, d, w, g)
-                push(open_list, w)
-            elif g < space.g[w] and space.role[w] == OPEN:
-                set_parent(space, u, d, w, g)
-                lower(open_list, w)
+    ahead = moves & ~np.int64(space.behind[u])
+    while ahead != 0:
+        d = lowest_bit(ahead)
+        ahead &= ahead - 1
+        v = cell + terrain.offset[d]
+        w = seat_of(space, base, v)
+        g = space.g[u] + terrain.cost[d]
+        if w < 0:
+            w = size
+            size += 1
+            discover(space, base, w, v, value_at(h, terrain, v, t))
+            set_parent(space, u, d, w, g, moves)
+            push(open_list, w)
+        elif g < space.g[w] and space.role[w] == OPEN:
+            set_parent(space, u, d, w, g, moves)
+            lower(open_list, w)
     return size
 
 
@@ -117,7 +120,7 @@ def resume_search(terrain, trip, local, h, t, n):
         if cell == t or closed == last or not charge(trip, cell):
             best = u
             break
-        size = expand(terrain, local, h, base, terrain.mask[cell], size, closed, t)
+        size = expand(terrain, local, h, base, np.int64(terrain.mask[cell]), size, closed, t)
         closed += 1
     space.state[0].slots = size
     space.state[0].closed = closed

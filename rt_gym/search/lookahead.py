@@ -16,11 +16,9 @@ Readings of the figure:
   again. On open ground that leaves three to five neighbours of eight, and changes nothing else.
 """
 
-from itertools import product
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rt_gym.cost import INF
 from rt_gym.intrinsics import lowest
@@ -28,28 +26,9 @@ from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
 from rt_gym.search.space import NONE, draw, forget, give_slot, seat_of
 from rt_gym.search.values import raise_value, values_at
-from rt_gym.terrain import STEPS
 from rt_gym.trip import CUT, NO_PATH
 
 NOT_QUEUED, QUEUED = 0, 1  # roles: whether a state is on the list of those to read again
-
-
-def _tabulate_behind() -> NDArray[np.uint8]:
-    """Return, by the direction of a step and the moves of the state that it leaves, the directions that lead back.
-
-    They lead to that state or to what is one move away from it.
-    """
-    behind = np.zeros((8, 256), np.int64)
-    for d, e in product(range(8), repeat=2):
-        step = STEPS[d][0] + STEPS[e][0], STEPS[d][1] + STEPS[e][1]
-        if step == (0, 0):
-            behind[d] |= 1 << e
-        elif step in STEPS:
-            behind[d] |= (np.arange(256) >> STEPS.index(step) & 1) << e
-    return behind.astype(np.uint8)
-
-
-BEHIND = _tabulate_behind()
 
 
 @kernel(inline=True)

@@ -6,6 +6,7 @@ of a few hundred states stays in the first cache whatever the size of the map, a
 tie-break "first generated".
 """
 
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from rt_gym.jit import absent, kernel, record
 from rt_gym.pages import Paged, arrays_for, drop_pages, make_cells, read, reset_cells, write
+from rt_gym.terrain import STEPS
 
 NONE = -1
 OPEN = 0  # the role of a state that waits to be expanded; each search has its own other roles
@@ -25,6 +27,24 @@ _PER_SLOT = 5 * [np.int32] + 4 * [np.int64] + 3 * [np.uint8]
 _SLOT_BYTES = sum(np.dtype(kind).itemsize for kind in _PER_SLOT)
 
 _LAST_STAMP = (1 << 31) - 1
+
+
+def _tabulate_behind() -> NDArray[np.uint8]:
+    """Return, by the direction of a step and the moves of the state that it leaves, the directions that lead back.
+
+    They lead to that state or to what is one move away from it.
+    """
+    behind = np.zeros((8, 256), np.int64)
+    for d, e in product(range(8), repeat=2):
+        step = STEPS[d][0] + STEPS[e][0], STEPS[d][1] + STEPS[e][1]
+        if step == (0, 0):
+            behind[d] |= 1 << e
+        elif step in STEPS:
+            behind[d] |= (np.arange(256) >> STEPS.index(step) & 1) << e
+    return behind.astype(np.uint8)
+
+
+BEHIND = _tabulate_behind()
 
 
 class Space(NamedTuple):
@@ -40,7 +60,8 @@ class Space(NamedTuple):
         parent: int32[n], slot from which ``g`` was reached.
         via: uint8[n], direction of the step from the parent; in a lookahead, of the first step from the root.
         role: uint8[n], free for the search's own marks.
-        behind: uint8[n], the directions that a lookahead need not look in, one bit each.
+        behind: uint8[n], the directions that need not be looked in, one bit each: they lead to where the parent leads at
+            no higher cost, and that was looked at when the parent was expanded.
         item: int32[n], the open list's heap, or any list of slots.
         at: int32[n], where in the heap a slot is, NONE if it is not there.
         rank: int32[n], the last tie-break: the slot itself, or a random number.
@@ -176,13 +197,24 @@ def discover(space, base, slot, cell, h):
 
 
 @kernel(inline=True)
-def set_parent(space, u, d, w, g):
-    """Store that the cheapest path to slot ``w`` comes from ``u`` in direction ``d`` at cost ``g``."""
+def set_root(space, w, g):
+    """Store that slot ``w`` is where a search begins, at cost ``g``."""
+    set_parent(space, np.int64(NONE), 0, w, g, np.int64(0))
+    space.behind[w] = 0
+
+
+@kernel(inline=True)
+def set_parent(space, u, d, w, g, moves):
+    """Store that the cheapest path to slot ``w`` comes from ``u`` in direction ``d`` at cost ``g``.
+
+    ``moves`` are the moves out of ``u``.
+    """
     space.g[w] = g
     space.f[w] = g + space.h[w]
     space.minus_g[w] = -g
     space.parent[w] = u
     space.via[w] = d
+    space.behind[w] = BEHIND[d, moves]
 
 
 @kernel
