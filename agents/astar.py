@@ -23,7 +23,8 @@ from agents.base import Searcher
 from rt_gym.errors import InputError, quoted
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED
-from rt_gym.search.astar import FOUND, INTERRUPTED, Buckets, begin_astar, resume_astar
+from rt_gym.search.astar import FOUND, INTERRUPTED, begin_astar, resume_astar
+from rt_gym.search.buckets import Buckets
 from rt_gym.search.space import Space, trace
 from rt_gym.trip import NO_PATH, WAIT
 

@@ -16,7 +16,7 @@ from rt_gym.errors import checked_seed, choice
 from rt_gym.handles import KeptHandle
 from rt_gym.meter import MEMORY_FULL
 from rt_gym.pages import Holding, is_large
-from rt_gym.search.astar import make_buckets
+from rt_gym.search.buckets import make_buckets
 from rt_gym.search.paged_values import (
     make_values,
     reset_values,

@@ -22,7 +22,8 @@ from agents.base import Searcher
 from agents.tba import MAX_R, share
 from rt_gym.jit import kernel, record
 from rt_gym.meter import scan
-from rt_gym.search.astar import EXHAUSTED, FOUND, Buckets, begin_astar, resume_astar
+from rt_gym.search.astar import EXHAUSTED, FOUND, begin_astar, resume_astar
+from rt_gym.search.buckets import Buckets
 from rt_gym.search.space import NONE, Space, draw, outdated, trace
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import NO_PATH, WAIT

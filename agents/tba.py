@@ -16,7 +16,6 @@ Deviations and readings:
   expanded is as many steps away ("length").
 - {25} ``shortcut``: tried before every step back once the solution is traced. Finding where the way back meets the
   solution counts as tracing; the search takes at most what is left of R and must lead to a cheaper way.
-- The open list is that of ``rt_gym.search.astar``, buckets by f.
 - When a cell that was expanded, or one beside it, has changed in the believed map, the search is void and starts anew
   from where the agent stands, with a first slice.
 """
@@ -34,7 +33,8 @@ from agents.kernels.tba_shortcut import Shortcut, make_shortcut, take_shortcut
 from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.jit import kernel, record
 from rt_gym.pages import arrays_for
-from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, Buckets, begin_astar, resume_astar
+from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, begin_astar, resume_astar
+from rt_gym.search.buckets import Buckets, first_slot
 from rt_gym.search.layers import direction
 from rt_gym.search.space import NONE, Space, begin_problem, outdated, slot_of
 from rt_gym.trip import NO_PATH, WAIT
@@ -123,7 +123,7 @@ def search_by_length(terrain, trip, memory, goal):
     """{7}, the first slice by the length of its paths: one state after the other, until the next is too far away."""
     space, buckets, depth, end = memory.space, memory.buckets, memory.depth, np.int64(INTERRUPTED)
     for expanded in range(memory.limits.n_e):
-        u = np.int64(buckets.lowest.item[0])
+        u = first_slot(buckets)
         depth[u] = 0 if space.parent[u] == NONE else depth[space.parent[u]] + 1
         if depth[u] >= memory.limits.n_t:
             break
@@ -137,7 +137,7 @@ def search_by_length(terrain, trip, memory, goal):
 def begin_trace(memory):
     """{11}: let pathNew begin with the most promising state, the first of the open list."""
     space, paths, new = memory.space, memory.paths, 1 - memory.state[0].follow
-    top = np.int64(memory.buckets.lowest.item[0])
+    top = first_slot(memory.buckets)
     clear(paths, new)
     put(paths, new, 0, np.int64(space.cell[top]))
     paths.info[new].count = 1

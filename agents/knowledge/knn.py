@@ -35,7 +35,8 @@ from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED
-from rt_gym.search.astar import begin_astar, make_buckets, resume_astar
+from rt_gym.search.astar import begin_astar, resume_astar
+from rt_gym.search.buckets import make_buckets
 from rt_gym.search.space import NONE
 from rt_gym.terrain import CELL_BITS
 from rt_gym.trip import make_trip

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rt_gym.cost import INF
-from rt_gym.intrinsics import lowest as lowest_bit
+from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, learn
 from rt_gym.pages import is_large, reserve
@@ -78,7 +78,7 @@ def expand(terrain, local, h, base, moves, size, closed, t=NONE):
     space.item[space.item.size - 1 - closed] = u
     ahead = moves & ~np.int64(space.behind[u])
     while ahead != 0:
-        d = lowest_bit(ahead)
+        d = lowest(ahead)
         ahead &= ahead - 1
         v = cell + terrain.offset[d]
         w = seat_of(space, base, v)

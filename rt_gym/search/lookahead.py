@@ -24,7 +24,7 @@ from rt_gym.cost import INF
 from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
-from rt_gym.search.space import NONE, draw, forget, give_slot, seat_of
+from rt_gym.search.space import BEHIND, NONE, draw, forget, give_slot, seat_of
 from rt_gym.search.values import raise_value, values_at
 from rt_gym.trip import CUT, NO_PATH
 

@@ -60,8 +60,8 @@ class Space(NamedTuple):
         parent: int32[n], slot from which ``g`` was reached.
         via: uint8[n], direction of the step from the parent; in a lookahead, of the first step from the root.
         role: uint8[n], free for the search's own marks.
-        behind: uint8[n], the directions that need not be looked in, one bit each: they lead to where the parent leads at
-            no higher cost, and that was looked at when the parent was expanded.
+        behind: uint8[n], the directions that need not be looked in, one bit each: they lead to where the parent leads
+            at no higher cost, and that was looked at when the parent was expanded.
         item: int32[n], the open list's heap, or any list of slots.
         at: int32[n], where in the heap a slot is, NONE if it is not there.
         rank: int32[n], the last tie-break: the slot itself, or a random number.
@@ -205,13 +205,19 @@ def set_root(space, w, g):
 
 @kernel(inline=True)
 def set_parent(space, u, d, w, g, moves):
+    """Store what ``set_path`` does, and the tie of a heap that compares by it."""
+    set_path(space, u, d, w, g, moves)
+    space.minus_g[w] = -g
+
+
+@kernel(inline=True)
+def set_path(space, u, d, w, g, moves):
     """Store that the cheapest path to slot ``w`` comes from ``u`` in direction ``d`` at cost ``g``.
 
     ``moves`` are the moves out of ``u``.
     """
     space.g[w] = g
     space.f[w] = g + space.h[w]
-    space.minus_g[w] = -g
     space.parent[w] = u
     space.via[w] = d
     space.behind[w] = BEHIND[d, moves]

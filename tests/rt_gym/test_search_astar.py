@@ -17,16 +17,8 @@ from reference.small_maps import drawn
 from rt_gym import Grid, InputError, Problem, distance_field
 from rt_gym.cost import INF, MOST_STEPS, encode
 from rt_gym.meter import UNLIMITED
-from rt_gym.search.astar import (
-    EXHAUSTED,
-    FOUND,
-    INTERRUPTED,
-    Buckets,
-    begin_astar,
-    make_buckets,
-    resume_astar,
-    shortest_cost,
-)
+from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, begin_astar, resume_astar, shortest_cost
+from rt_gym.search.buckets import Buckets, first_slot, make_buckets
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.space import trace
 
@@ -71,7 +63,7 @@ class AStarSearch:
     @property
     def path(self) -> list[Position]:
         plan = np.empty(self.grid.terrain.mask.size, np.uint8)
-        length = trace(self.buckets.space, np.int64(self.buckets.lowest.item[0]), plan)
+        length = trace(self.buckets.space, first_slot(self.buckets), plan)
         return walked(self.grid.position(self.start), plan[:length])
 
 

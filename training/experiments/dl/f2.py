@@ -19,7 +19,8 @@ from agents.dstar_lite import DStarLite
 from agents.kernels.dstar_vertices import cost_from
 from rt_gym import Problem, World
 from rt_gym.cost import INF
-from rt_gym.search.astar import CLOSED, begin_astar, make_buckets, resume_astar
+from rt_gym.search.astar import CLOSED, begin_astar, resume_astar
+from rt_gym.search.buckets import make_buckets
 from rt_gym.search.distance import fill_distances
 from rt_gym.trip import make_trip
 from training.experiments import dl

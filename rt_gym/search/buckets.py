@@ -1,0 +1,245 @@
+"""A*'s open list: buckets by f, of which only the lowest is kept in order.
+
+The buckets are a ring, each 1/128 of a step wide. The lowest one is a heap by the exact comparator (smaller f,
+larger g, first generated); the others are plain linked lists. The order of expansion is that of one large heap, so with
+a consistent heuristic no state is expanded twice, at a fraction of the comparisons.
+
+An entry of the heap holds all that it is compared by, so that nothing is looked up elsewhere while entries change
+places. A cheaper path to a state in the heap adds another entry; the older one is *stale* and dropped when it comes up.
+That is rare: the state must have become cheaper by less than the width of a bucket. A state in a higher bucket is moved.
+"""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.cost import INF
+from rt_gym.errors import InputError
+from rt_gym.jit import kernel, record
+from rt_gym.pages import arrays_for
+from rt_gym.search.space import NONE, OPEN, Space, make_space
+from rt_gym.terrain import METRIC, Terrain, gap
+
+_SHIFT = 33  # of f, which is exact to 2**-40 of a step
+
+# The lowest bucket (absolute), how many entries its heap has, and how many slots wait in higher ones.
+RING = record(lowest=int, entries=int, waiting=int)
+
+ENTRY = np.dtype((np.record, [("f", "i8"), ("minus_g", "i8"), ("rank", "i4"), ("slot", "i4")]))
+
+
+class Buckets(NamedTuple):
+    """The open list, and the arrays of a search.
+
+    Attributes:
+        space: the states; ``at`` is NONE for one that waits in a bucket above the lowest.
+        lowest: ENTRY, the lowest bucket in heap order, with a place for an entry of every state and more.
+        head: int32, first slot of every bucket, NONE if empty; a power of two in size.
+        after, ahead: int32, the next and the previous slot in the same bucket.
+        metric: METRIC[1], what the heuristic charges per step.
+        state: RING[1].
+    """
+
+    space: Space
+    lowest: NDArray[np.record]
+    head: NDArray[np.int32]
+    after: NDArray[np.int32]
+    ahead: NDArray[np.int32]
+    metric: NDArray[np.record]
+    state: NDArray[np.record]
+
+    @property
+    def held(self) -> int:
+        """How many bytes the states of the largest search take with their links and entries, and the heads of lists."""
+        per_state = self.after.itemsize + self.ahead.itemsize + self.lowest.itemsize
+        return self.space.held + per_state * self.space.most + self.head.nbytes
+
+
+def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
+    """Return the memory of an A* over ``terrain``, with the heuristic times ``weight``.
+
+    A step of cost c changes the weighted heuristic by at most weight * c, so f rises by at most (1 + weight) * sqrt(2)
+    from a state to its successor; the ring of buckets is longer than that.
+
+    Raises:
+        InputError: if f would not fit into 64 bits somewhere on such a map.
+    """
+    if weight > 1:
+        _check_weight(terrain, weight)
+    cells = terrain.mask.size
+    space, (after, ahead) = make_space(cells), arrays_for(cells, cells, np.int32, np.int32)
+    reach = (1 + weight) * int(terrain.cost.max()) / (1 << _SHIFT) + 2
+    return Buckets(
+        space=space,
+        lowest=arrays_for(cells, cells + 1, ENTRY)[0],
+        head=np.empty(1 << int(reach).bit_length(), np.int32),
+        after=after,
+        ahead=ahead,
+        metric=np.array(
+            [tuple(int(step) * weight.numerator // weight.denominator for step in terrain.metric[0])], METRIC
+        ),
+        state=np.zeros(1, RING),
+    )
+
+
+def _check_weight(terrain: Terrain, weight: Fraction) -> None:
+    """Refuse a weight with which g, along the longest path, and h from corner to corner could overflow."""
+    cells, step = terrain.mask.size, int(terrain.cost.max())
+    room = (1 << 63) - 1 - min(cells * step, INF + step)
+    most = Fraction(room, int(gap(terrain, terrain.metric, 0, cells - 1)))
+    if weight > most:
+        raise InputError(f"weight must be at most {int(most)} on a map of this size, not {float(weight):g}")
+
+
+@kernel(inline=True)
+def sooner(entry, f, minus_g, rank):
+    """Whether an entry comes before one with these keys."""
+    if entry.f != f:
+        return entry.f < f
+    if entry.minus_g != minus_g:
+        return entry.minus_g < minus_g
+    return entry.rank < rank
+
+
+@kernel(inline=True)
+def put(entry, f, minus_g, rank, slot):
+    """Write an entry."""
+    entry.f = f
+    entry.minus_g = minus_g
+    entry.rank = rank
+    entry.slot = slot
+
+
+@kernel(inline=True)
+def push(buckets, slot):
+    """Put a slot into the heap."""
+    space, heap, hole = buckets.space, buckets.lowest, buckets.state[0].entries
+    f, minus_g, rank = space.f[slot], -space.g[slot], space.rank[slot]
+    buckets.state[0].entries += 1
+    space.at[slot] = 0
+    while hole > 0:
+        above = (hole - 1) >> 1
+        if sooner(heap[above], f, minus_g, rank):
+            break
+        put(heap[hole], heap[above].f, heap[above].minus_g, heap[above].rank, heap[above].slot)
+        hole = above
+    put(heap[hole], f, minus_g, rank, slot)
+
+
+@kernel(inline=True)
+def pop(buckets):
+    """Take the first entry out of the heap."""
+    heap = buckets.lowest
+    buckets.state[0].entries -= 1
+    size, hole = buckets.state[0].entries, np.int64(0)
+    f, minus_g, rank, slot = heap[size].f, heap[size].minus_g, heap[size].rank, heap[size].slot
+    while True:
+        below = 2 * hole + 1
+        if below >= size:
+            break
+        if below + 1 < size and sooner(heap[below + 1], heap[below].f, heap[below].minus_g, heap[below].rank):
+            below += 1
+        if not sooner(heap[below], f, minus_g, rank):
+            break
+        put(heap[hole], heap[below].f, heap[below].minus_g, heap[below].rank, heap[below].slot)
+        hole = below
+    put(heap[hole], f, minus_g, rank, slot)
+
+
+@kernel(inline=True)
+def is_stale(buckets, entry):
+    """Whether a cheaper path to the state of an entry was found since, or the state was expanded."""
+    space = buckets.space
+    return entry.minus_g != -space.g[entry.slot] or space.role[entry.slot] != OPEN
+
+
+@kernel
+def purge(buckets):
+    """Make room in a heap without any: drop all stale entries."""
+    heap, size = buckets.lowest, buckets.state[0].entries
+    buckets.state[0].entries = 0
+    for k in range(size):
+        if not is_stale(buckets, heap[k]):
+            push(buckets, np.int64(heap[k].slot))
+
+
+@kernel(inline=True)
+def insert(buckets, slot):
+    """Put a slot into the bucket of its f."""
+    bucket = buckets.space.f[slot] >> _SHIFT
+    if bucket <= buckets.state[0].lowest:
+        push(buckets, slot)
+        return
+    buckets.space.at[slot] = NONE
+    place = bucket & (buckets.head.size - 1)
+    first = buckets.head[place]
+    buckets.after[slot] = first
+    buckets.ahead[slot] = NONE
+    if first != NONE:
+        buckets.ahead[first] = slot
+    buckets.head[place] = slot
+    buckets.state[0].waiting += 1
+
+
+@kernel(inline=True)
+def take_out(buckets, slot):
+    """Take a slot out of its bucket before it gets another f; from the heap, its stale entry is dropped later."""
+    if buckets.space.at[slot] != NONE:
+        if buckets.state[0].entries == buckets.lowest.size:
+            purge(buckets)
+        return
+    after, ahead = buckets.after[slot], buckets.ahead[slot]
+    if after != NONE:
+        buckets.ahead[after] = ahead
+    if ahead != NONE:
+        buckets.after[ahead] = after
+    else:
+        buckets.head[buckets.space.f[slot] >> _SHIFT & (buckets.head.size - 1)] = after
+    buckets.state[0].waiting -= 1
+
+
+@kernel
+def refill(buckets):
+    """Bring the next bucket that is not empty into order; False if all are empty."""
+    state = buckets.state[0]
+    if state.waiting == 0:
+        return False
+    state.lowest += 1
+    while buckets.head[state.lowest & (buckets.head.size - 1)] == NONE:
+        state.lowest += 1
+    place = state.lowest & (buckets.head.size - 1)
+    slot = np.int64(buckets.head[place])
+    buckets.head[place] = NONE
+    while slot != NONE:
+        push(buckets, slot)
+        state.waiting -= 1
+        slot = np.int64(buckets.after[slot])
+    return True
+
+
+@kernel(inline=True)
+def clear(buckets, f):
+    """Make the open list empty; the first state will come with this f."""
+    buckets.head[:] = NONE
+    buckets.state[0].entries = 0
+    buckets.state[0].waiting = 0
+    buckets.state[0].lowest = f >> _SHIFT
+
+
+@kernel(inline=True)
+def any_left(buckets):
+    """Whether the open list has a first state, which then is the first entry of the heap."""
+    while True:
+        if buckets.state[0].entries == 0 and not refill(buckets):
+            return False
+        if not is_stale(buckets, buckets.lowest[0]):
+            return True
+        pop(buckets)
+
+
+@kernel(inline=True)
+def first_slot(buckets):
+    """Return the slot of the first state, of which ``any_left`` has made sure."""
+    return np.int64(buckets.lowest[0].slot)
