@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from agents.knowledge.subgoal_tree import TreeBuffers, grow_tree, make_tree_buffers
 from agents.knowledge.subgoals import Tree, Trees, grow, load_trees
 from rt_gym.errors import InputError
-from rt_gym.files import PathLike
+from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.jit import record
 from rt_gym.search.space import NONE
@@ -101,8 +101,9 @@ class TreeSource:
         if self._loaded is None or self._loaded.digest != grid.digest:
             self._loaded = load_trees(trees, grid)
         tree = self._loaded.tree(view.goal_cell, view.terrain)
+        named = "" if isinstance(trees, Trees) else f"{shown(trees)}: "
         if tree is None:
-            raise InputError(f"trees must have one for the goal {view.goal}, and these have none")
+            raise InputError(f"{named}trees must have one for the goal {view.goal}, and these have none")
         if self.first == "sub" and tree.sub is None:
-            raise InputError('trees must keep Sub of every state for first="sub", and these do not')
+            raise InputError(f'{named}trees must keep Sub of every state for first="sub", and these do not')
         return tree if self.first == "sub" else tree._replace(sub=None)
