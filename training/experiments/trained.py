@@ -233,12 +233,14 @@ class Validating(Work[Samples, tuple[PredictionQuality, Policy]]):
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[PredictionQuality, Policy]:
         """Return both; what was a tuple is one again."""
-        quality, policy = (
-            {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
-            for plain in json.loads(arrays["plain"].tobytes())
-        )
+        quality, policy = map(_with_tuples, json.loads(arrays["plain"].tobytes()))
         forest = Forest(**{name: arrays[name] for name in Forest._fields})
-        return PredictionQuality(**quality, **{name: arrays[name] for name in _ARRAYS}), Policy(**policy, forest=forest)
+        quality |= {name: arrays[name] for name in _ARRAYS}
+        return PredictionQuality(**quality), Policy(**policy, forest=forest)
+
+
+def _with_tuples(plain: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
 
 
 def cross_validate_all(
