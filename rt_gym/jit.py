@@ -7,7 +7,7 @@ per episode in the same tuples and cuts its rows with ``row`` and ``merge``.
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,34 @@ def kernel(func: Callable[..., Any] | None = None, *, inline: bool = False, also
     if config.DISABLE_JIT:
         return func
     options = _options(inline)
-    dispatcher = numba.njit(**options)(func)
-    # The cache saves time and nothing else. Whatever keeps it from being made (no writable folder, no source file, a
-    # Numba with other insides) must not keep the kernel from running.
-    with suppress(Exception):
-        dispatcher._cache = KernelCache(func, stamp([__file__, func.__code__.co_filename, *also], options))
+    dispatcher = _compiled(func, options, also)
+    if hasattr(DefaultOptions, "no_cpython_wrapper"):
+        _call_without_wrapper(dispatcher, lambda: _compiled(func, options | {"no_cpython_wrapper": True}, also))
     return dispatcher
+
+
+def _compiled(func: Callable[..., Any], options: dict[str, Any], also: Iterable[str | Path]) -> Any:
+    """Return a function that Numba compiles with these options and keeps on disk, each set of options in its files.
+
+    The cache saves time and nothing else. Whatever keeps it from being made (no writable folder, no source file, a
+    Numba with other insides) must not keep the kernel from running.
+    """
+    dispatcher = numba.njit(**options)(func)
+    kind = ".inner" if "no_cpython_wrapper" in options else ""
+    with suppress(Exception):
+        dispatcher._cache = KernelCache(func, stamp([__file__, func.__code__.co_filename, *also], options), kind)
+    return dispatcher
+
+
+def _call_without_wrapper(dispatcher: Any, make: Callable[[], Any]) -> None:
+    """Let kernels that call this one call what ``make`` returns: the same without an entry point for Python.
+
+    That entry takes every array of every tuple apart. It would take nearly half of the time to compile, and most
+    kernels are called by kernels only.
+    """
+    inner = cache(make)
+    dispatcher.get_call_template = lambda args, kws: inner().get_call_template(args, kws)
+    dispatcher.get_overload = lambda sig: inner().get_overload(sig)
 
 
 def typed(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:

@@ -148,17 +148,23 @@ def _is_ours(folder: Path) -> bool:
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache of one function, in the folder Numba chooses, under our stamp; its failures are misses."""
+    """Numba's cache of one function, in the folder Numba chooses, under our stamp; its failures are misses.
+
+    Args:
+        func: the function.
+        stamp: see ``stamp``.
+        kind: what is added to the name of its files, where the same function is compiled with two sets of options.
+    """
 
     _cache_file: Any
 
-    def __init__(self, func: Callable[..., Any], stamp: str) -> None:
+    def __init__(self, func: Callable[..., Any], stamp: str, kind: str = "") -> None:
         super().__init__(func)
         if not _is_ours(Path(self._cache_path)):
             raise PermissionError(self._cache_path)
         # In the place of Numba's stamp, not in the keys of the index: stale entries are then replaced, not collected.
         both = (self._cache_file._source_stamp, stamp)
-        self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, both)
+        self._cache_file = SealedFile(self._cache_path, self._impl.filename_base + kind, both)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code of a signature, None if there is none."""

@@ -1,7 +1,8 @@
 """The subgoal tree that an agent follows, and where it comes from: a file, trees that are given, or its own growing."""
 
 import time
-from typing import NamedTuple
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from agents.knowledge.subgoal_tree import TreeBuffers, grow_tree, make_tree_buffers
 from agents.knowledge.subgoals import Tree, Trees, grow, load_trees
 from rt_gym.errors import InputError
-from rt_gym.files import PathLike
+from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.jit import record
 from rt_gym.search.space import NONE
@@ -106,13 +107,18 @@ class TreeSource:
     def _given(self, trees: Trees | PathLike, view: KernelView, grid: Grid) -> Tree:
         if self._loaded is None or self._loaded.digest != grid.digest:
             self._loaded = load_trees(trees, grid)
-        tree = self._tree(self._loaded, view, view.terrain)
+        tree, named = self._tree(self._loaded, view, view.terrain), _name(trees)
         if self.first == "sub" and tree.sub is None:
-            raise InputError('trees must keep Sub of every state for first="sub", and these do not')
+            raise InputError(f'{named}trees must keep Sub of every state for first="sub", and these do not')
         return tree if self.first == "sub" else tree._replace(sub=None)
 
     def _tree(self, trees: Trees, view: KernelView, terrain: Terrain | None) -> Tree:
         tree = trees.tree(view.goal_cell, terrain)
         if tree is None:
-            raise InputError(f"trees must have one for the goal {view.goal}, and these have none")
+            raise InputError(f"{_name(self.trees)}trees must have one for the goal {view.goal}, and these have none")
         return tree
+
+
+def _name(trees: Any) -> str:
+    """Return the file that trees were read from, before what is wrong with them; of trees themselves, nothing."""
+    return f"{shown(trees)}: " if isinstance(trees, (str, PurePath)) else ""

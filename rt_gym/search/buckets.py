@@ -6,7 +6,7 @@ a consistent heuristic no state is expanded twice, at a fraction of the comparis
 
 An entry of the heap holds all that it is compared by, so that nothing is looked up elsewhere while entries change
 places. A cheaper path to a state in the heap adds another entry; the older one is *stale* and dropped when it comes up.
-That is rare: the state must have become cheaper by less than the width of a bucket. A state in a higher bucket is moved.
+That is rare: the state must have become cheaper by less than the width of a bucket. One in a higher bucket is moved.
 """
 
 from fractions import Fraction

@@ -141,7 +141,7 @@ def propagate_costs(terrain, trip, cost, space, base, t, inside, queued):
                 if g < space.g[w] or (g == space.g[w] and u <= parent):
                     f, via = space.f[w], space.via[w]
                     cheaper = g < space.g[w]
-                    set_path(space, u, d, w, g, np.int64(space.via[u]), moves)
+                    set_path(space, u, d, w, g, space.via[u], np.int64(moves))
                     space.f[w] = valued(space, w, u)
                     news = cheaper or u != parent or f != space.f[w] or via != space.via[w]
                     if news and w < inside and space.cell[w] != t and space.role[w] == NOT_QUEUED:

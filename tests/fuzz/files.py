@@ -59,6 +59,7 @@ def outcome(kind: Kind, path: Path) -> str:
     except InputError as refusal:
         message = str(refusal)
         assert message.isprintable(), message
+        assert path.name in message, message
         assert len(message) < len(str(path)) + 300, message
         return "refused"
     return "read"

@@ -6,8 +6,8 @@ raises an ``InputError``; whatever else it raises is a failure. It does with a f
 takes milliseconds: what is accepted must also work.
 
 No reader is needed for ``settings.json``, ``times.csv``, ``trials.csv`` and samples as ``.csv``: they are only written.
-The ``.zip`` files of Stable-Baselines3 hold pickles. They are refused unless the caller trusts them, and mutating what
-is trusted to run code would show nothing.
+The ``.zip`` files of Stable-Baselines3 hold pickles, which can run code. They are refused unless the caller trusts
+them. A damaged one that is trusted is refused as well, but that is all that can be promised of it.
 """
 
 import shutil
@@ -24,7 +24,7 @@ from agents.knowledge import knn, pdb, subgoals
 from agents.policies.goals import load_goal_policy
 from agents.policies.networks import load_network
 from agents.policies.trees import load_policy
-from rt_gym import Grid, Problem, load_map, load_scenarios, save_map
+from rt_gym import Grid, InputError, Problem, load_map, load_scenarios, save_map
 from rt_gym.abstraction import abstract
 from rt_gym.maps import Scenario, write_scenarios
 from training.judge import against, scores, speed
@@ -190,7 +190,10 @@ def _make_results(folder: Path) -> Path:
 
 def _read_results(path: Path) -> Any:
     runs = read_runs(path)
-    return scores.score_all(runs), against.judge(runs, runs)
+    try:
+        return scores.score_all(runs), against.judge(runs, runs)
+    except InputError as refusal:  # of runs, which may come from anywhere
+        raise InputError(f"{path.name}: {refusal}") from None
 
 
 def _make_document(folder: Path) -> Path:
@@ -315,7 +318,21 @@ def _read_checkpoint(path: Path) -> Any:
     return load_checkpoint(path, _learner())
 
 
-_CHECKPOINT = Kind("checkpoint", WORK_FILE, "train rl, going on", _make_checkpoint, _read_checkpoint)
+def _make_model(folder: Path) -> Path:
+    _learner().save(path := folder / "model.zip")
+    return path
+
+
+def _read_model(path: Path) -> Any:
+    from training.learn.rl.model import import_zip
+
+    return _run("policy-lrta", policy=import_zip(path, "deepen", 4, trusted=True))
+
+
+_LEARNERS = (
+    Kind("checkpoint", WORK_FILE, "train rl, going on", _make_checkpoint, _read_checkpoint),
+    Kind("model of Stable-Baselines3", INPUT, "import_zip(..., trusted=True)", _make_model, _read_model),
+)
 
 KINDS = (
     *map(_map, (".map", ".png", ".npy", ".npz", ".csv")),
@@ -335,5 +352,5 @@ KINDS = (
     *map(_job, _SERIES),
     Kind("calibration", WORK_FILE, "compare --ms", _make_calibration, _read_calibration),
     Kind("evolution", WORK_FILE, "train rl --algo cma, going on", _make_history, _read_history),
-    *([_CHECKPOINT] if find_spec("stable_baselines3") else []),
+    *(_LEARNERS if find_spec("stable_baselines3") else ()),
 )

@@ -184,6 +184,13 @@ def _with_values(array: np.ndarray[Any, Any], rng: random.Random) -> np.ndarray[
         return array.astype(rng.choice(TYPES)) if deed == 7 else array.T.copy(order="F")
 
 
+def _member(data: bytes, rng: random.Random) -> bytes:
+    """Change a member of an archive: an array, or, in those of Stable-Baselines3, another archive or JSON."""
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        return _archive(data, rng)
+    return _json(data, rng) if data[:1] == b"{" else _array(data, rng)
+
+
 def _archive(data: bytes, rng: random.Random) -> bytes:
     """Pack an archive anew with something changed: a member, its name, how it is packed, a comment."""
     try:
@@ -196,7 +203,7 @@ def _archive(data: bytes, rng: random.Random) -> bytes:
         return _bytes(data, rng)
     name, other, deed = rng.choice(list(members)), rng.choice(list(members)), rng.random()
     if deed < 0.7:
-        members[name] = _array(members[name], rng)
+        members[name] = _member(members[name], rng)
     elif deed < 0.75:
         del members[name]
     elif deed < 0.8:

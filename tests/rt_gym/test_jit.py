@@ -230,7 +230,19 @@ def test_other_options_for_the_same_sources_are_a_miss(tree: Tree) -> None:
     assert tree.hits(PLAN, INLINE="yes") == [1]
     assert tree.hits(PLAN, INLINE="yes", NUMBA_BOUNDSCHECK="1") == [0]
     assert tree.hits(PLAN, INLINE="yes", NUMBA_BOUNDSCHECK="1", NUMBA_OPT="1") == [0]
-    assert len(tree.files("lrta.plan*.nb?")) == 2  # one index and its data: replaced each time, not collected
+    files = tree.files("lrta.plan*.nb?")
+    inner = [file for file in files if ".inner." in file.name]
+    assert (len(inner), len(files)) == (2, 4)  # one index and its data each: replaced each time, not collected
+
+
+def test_only_what_python_calls_is_compiled_with_an_entry_for_it(tree: Tree) -> None:
+    for file in tree.files("*.nb?"):
+        file.unlink()
+    assert tree.probe(RUN)[RUN]["value"] == 80
+    assert {".inner." in file.name for file in tree.files("*.nbc") if not file.name.startswith("base.run")} == {True}
+    found = tree.probe(RUN, PLAN)
+    assert [found[target]["value"] for target in (RUN, PLAN)] == [80, 8]
+    assert tree.hits(RUN, PLAN) == [1, 1]
 
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {

@@ -127,7 +127,7 @@ def _show(contender: "Contender", problem: "Problem", look: "Look", save: list[P
         show = Show(look, contender.entry.label, run, films)
         screen = look.screen(show.size)
         if screen or films or look.step:
-            show.play(Playback(agent, problem, contender.budget, **bounds), screen)
+            show.play(Playback(agent, problem, contender.budget, **bounds, name=contender.agent), screen)
     return run
 
 

@@ -17,6 +17,7 @@ from rt_gym.render.pane import make_pane
 from rt_gym.render.scene import GRID_LAYERS
 from rt_gym.terrain import DIRECTIONS, Position
 from rt_gym.trip import STAY
+from training.runs.contenders import blaming
 
 LEGEND = (
     "A value is what an agent thinks the way from a cell to the goal will cost. Of the state that was chosen, g is the"
@@ -72,18 +73,30 @@ class Playback:
         budget: the limit per move.
         max_moves: how many moves there may be.
         seed: for the agent.
+        name: its id, to say which class of one's own it was that broke down.
     """
 
     def __init__(
-        self, agent: Agent, problem: Problem, budget: Budget | int | None, max_moves: int, seed: int | None = 0
+        self,
+        agent: Agent,
+        problem: Problem,
+        budget: Budget | int | None,
+        max_moves: int,
+        seed: int | None = 0,
+        name: str = "",
     ) -> None:
-        self.agent, self.problem, self.max_moves = agent, problem, max_moves
+        self.agent, self.problem, self.max_moves, self.name = agent, problem, max_moves, name
         self.world = World(problem, budget, max_moves, log=problem.grid.terrain.free.size)
-        agent.reset(self.world.view, seed)
+        with blaming(name, problem):
+            agent.reset(self.world.view, seed)
         self._searched = np.empty((0, 2), np.int32)
 
     def moments(self) -> Iterator[Moment]:
         """Yield every decision before it is carried out, then the end. The world goes on when the next is asked for."""
+        with blaming(self.name, self.problem):
+            yield from self._moments()
+
+    def _moments(self) -> Iterator[Moment]:
         world, view = self.world, self.world.kernel_view
         while not world.done:
             if view.moves >= self.max_moves:

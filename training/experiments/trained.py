@@ -3,19 +3,24 @@
 A policy is trained on maps and problems of its own, with prices chosen apart; then it takes part like any other agent.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.policies.depth_control import HISTORY
 from agents.policies.trees import LEAF, Forest, Policy
 from rt_gym import Grid
 from rt_gym.features.history import FEATURES
-from training.learn import TrainingSetup
+from rt_gym.kernel_cache import source_closure
+from training.learn import TrainingSetup, validate
 from training.learn.evolve import EvolutionConfig, evolve
 from training.learn.fit import fit_policy
 from training.learn.log import Logging, Samples, log_samples
@@ -24,11 +29,14 @@ from training.learn.select import DepthConfig, choose, contenders_of
 from training.learn.targets import LABEL_RULES, Recipe
 from training.learn.validate import FOLDS, PredictionQuality, cross_validate
 from training.runs import Allowance, Contender, Course, Entry, Workers, enlist
-from training.runs.execution import run_all
+from training.runs.execution import Store, run_all
 from training.runs.jobs import Series, Work
+from training.runs.rows import Arrays
 
 STATES = 1000  # of a problem that are logged
 PAPER = Recipe(labels="class", features="paper")
+_ROOT = Path(__file__).parents[2]
+_ARRAYS = ("confusion", "hits", "states")  # of what was predicted
 
 
 def entry_of(agent: str, name: str) -> Entry:
@@ -195,33 +203,54 @@ def always(depth: int, history: int) -> Policy:
 
 @dataclass(frozen=True)
 class Validating(Work[Samples, tuple[PredictionQuality, Policy]]):
-    """Cross-validate samples, then learn from all of them.
-
-    Nothing is kept: the results depend on the sources of learners, of which works have no stamp.
-    """
+    """Cross-validate samples, then learn from all of them."""
 
     recipe: Recipe
     by_problem: bool
+    learners: str = field(default_factory=partial(version, "scikit-learn"))
 
     @property
     def agents(self) -> tuple[str, ...]:
         """None: no agent walks."""
         return ()
 
+    @property
+    def files(self) -> Iterable[Path]:
+        """The sources of learning and of whatever they import of ours."""
+        return [_ROOT / name for name, _ in source_closure([validate.__file__])]
+
     def do(self, grid: Grid | None, items: Sequence[Samples]) -> tuple[PredictionQuality, Policy]:
         """Return what was predicted of the samples, and the policy."""
         (samples,) = items
         return cross_validate(samples, self.recipe, FOLDS, self.by_problem), fit_policy(samples, self.recipe)
 
+    def pack(self, result: tuple[PredictionQuality, Policy]) -> Arrays:
+        """Return the arrays of both, and all else as a text."""
+        quality, policy = (vars(one) for one in result)
+        arrays = policy["forest"]._asdict() | {name: quality[name] for name in _ARRAYS}
+        plain = [{name: one[name] for name in one if name not in {*_ARRAYS, "forest"}} for one in (quality, policy)]
+        return arrays | {"plain": np.frombuffer(json.dumps(plain).encode(), np.uint8)}
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[PredictionQuality, Policy]:
+        """Return both; what was a tuple is one again."""
+        quality, policy = map(_with_tuples, json.loads(arrays["plain"].tobytes()))
+        forest = Forest(**{name: arrays[name] for name in Forest._fields})
+        quality |= {name: arrays[name] for name in _ARRAYS}
+        return PredictionQuality(**quality), Policy(**policy, forest=forest)
+
+
+def _with_tuples(plain: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+
 
 def cross_validate_all(
     validations: Sequence[CrossValidation], train: tuple[Course, ...], folder: Path, workers: Workers
 ) -> Iterator[Trained]:
-    """Validate all logs and yield what came of each."""
+    """Validate all logs and yield what came of each; what is finished is kept in the folder."""
     series = [
         Series(Validating(one.recipe, one.by_problem), None, (one.samples(train, workers, folder / "samples"),))
         for one in validations
     ]
-    for one, ((quality, policy),) in zip(validations, run_all(series, workers=workers), strict=True):
+    for one, ((quality, policy),) in zip(validations, run_all(series, Store(folder), workers), strict=True):
         (contender,) = contenders_of([policy], folder / one.name)
         yield Trained(one.name, replace(contender, entry=one.entry), quality)

@@ -26,6 +26,7 @@ from training.runs.plan import Plan
 from training.runs.rows import RESULTS, TIMES, Arrays, Batch, Entry, Places, Runs
 from training.runs.workers import Workers
 
+MOST_BYTES = 1 << 28  # that a shard may unpack to: jobs of a second or two leave a hundredth of that
 _ITEMS = "items"  # the hashes of a shard's items, beside its columns
 _COLUMN = "column."
 _NAME = "[0-9a-f]" * 32  # of a series, and of a shard without its ending
@@ -132,6 +133,8 @@ def _read(series: Series, path: Path) -> Any:
 def _load(path: Path, only: str | None = None) -> Mapping[str, NDArray[Any]]:
     content = unseal(read_bytes(path, MAX_ARCHIVE_BYTES))
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        if sum(member.file_size for member in archive.zip.infolist()) > MOST_BYTES:
+            raise ValueError("a checksum is no reason to unpack whatever comes")
         return {name: archive[name] for name in archive.files if only in (None, name)}
 
 

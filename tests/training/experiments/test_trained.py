@@ -24,6 +24,7 @@ from training.experiments.trained import (
 from training.learn.targets import Recipe
 from training.report.results_page import claims_table
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, run_plan
+from training.runs.jobs import canonical
 
 HERE = Workers(jobs=1)
 SMALL_LEAVES = Recipe(min_leaf=10)
@@ -68,6 +69,21 @@ def test_what_was_cross_validated_takes_part_by_its_name(courses: tuple[Course, 
         "classifier-lrta policy=second",
     ]
     assert all(one.quality is not None for one in found)
+
+
+def test_what_was_cross_validated_is_kept(
+    courses: tuple[Course, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [CrossValidation("kept", 3, SMALL_LEAVES)]
+    (first,) = cross_validate_all(asked, courses, tmp_path, HERE)
+    saved = (tmp_path / "kept").rglob("*.json")
+    policies = {path: path.read_bytes() for path in saved}
+    monkeypatch.setattr("training.experiments.trained.cross_validate", None)
+    (again,) = cross_validate_all(asked, courses, tmp_path, HERE)
+    assert canonical(again.quality) == canonical(first.quality)
+    assert {path: path.read_bytes() for path in policies} == policies != {}
+    with pytest.raises(TypeError):
+        list(cross_validate_all([replace(asked[0], by_problem=False)], courses, tmp_path, HERE))
 
 
 def test_policies_of_other_problems_have_folders_of_their_own(courses: tuple[Course, ...], tmp_path: Path) -> None:

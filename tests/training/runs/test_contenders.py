@@ -29,6 +29,16 @@ class Broken(Greedy):
     def act(self):
         return 1 // 0
 
+class Moody(Greedy):
+    runs = 0
+
+    def reset(self, view, seed=None):
+        super().reset(view, seed)
+        Moody.runs += 1
+
+    def act(self):
+        return super().act() if Moody.runs < 2 else 1 // 0
+
 class Vandal(Greedy):
     def act(self):
         try:
@@ -202,23 +212,27 @@ RAISED = {
 }
 
 
-def assert_one_sentence(command: str, name: str) -> None:
+def assert_one_sentence(command: str, name: str, says: str) -> None:
     result = CliRunner().invoke(app, [*command.split(), "--agent", f"own_agents_for_tests.{name}:patience=1"])
     assert (result.exit_code, result.stdout) == (1, ""), result.stderr
     assert result.stderr.startswith(f"rt-gym: agent own_agents_for_tests.{name} broke down on open-16 from (")
-    assert result.stderr.endswith(f" ({RAISED[name]})\n")
+    assert result.stderr.endswith(f" ({says})\n")
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", RAISED)
-def test_whatever_it_raises_is_one_sentence_of_play(name: str) -> None:
-    assert_one_sentence("play open-16", name)
+@pytest.mark.parametrize(("name", "says"), RAISED.items())
+def test_whatever_it_raises_is_one_sentence_of_play(name: str, says: str) -> None:
+    assert_one_sentence("play open-16", name, says)
+
+
+def test_what_it_raises_while_it_is_shown_is_one_sentence_of_play() -> None:
+    assert_one_sentence("play open-16 --save run.png", "Moody", RAISED["Broken"])
 
 
 def test_whatever_it_raises_in_a_worker_is_one_sentence_of_compare() -> None:
     get_reusable_executor().shutdown(wait=True)  # workers of earlier tests do not know this folder
-    for name in RAISED:
-        assert_one_sentence(f"compare open-16 --problems 2 --jobs 2 --out {name}", name)
+    for name, says in RAISED.items():
+        assert_one_sentence(f"compare open-16 --problems 2 --jobs 2 --out {name}", name, says)
 
 
 def test_a_class_that_cannot_be_made_is_refused_whatever_it_raises() -> None:

@@ -114,6 +114,15 @@ def test_a_damaged_job_is_run_again(content: bytes, plan: Plan, table: bytes, tm
     assert as_table(run_here(plan, tmp_path)) == table
 
 
+def test_a_job_that_would_unpack_to_too_much_is_run_again(
+    plan: Plan, table: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_here(plan, tmp_path)
+    monkeypatch.setattr("training.runs.execution.MOST_BYTES", 1000)
+    assert as_table(run_here(plan, tmp_path)) == table
+    assert "damaged, the work of" in capsys.readouterr().err
+
+
 def test_other_sources_or_settings_are_other_jobs(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     series = plan.series()[0]
     values = {"seed": 1, "max_moves": 7, "trials": 2, "vision": 3, "settings": {"depth": 9}}

@@ -171,7 +171,10 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
             model = learner.load(path, device="cpu")
         except Exception:  # made by another learner: its parameters do not fit
             continue
-        return export(model, decide, d_max, history, {"from": Path(path).name})
+        try:
+            return export(model, decide, d_max, history, {"from": Path(path).name})
+        except InputError as refusal:
+            raise InputError(f"{shown(path)}: {refusal}") from None
     *names, last = (learner.__name__ for learner in learners)
     raise InputError(f"{shown(path)}: is no model of {', '.join(names)} or {last}")
 
