@@ -1,16 +1,20 @@
 """Runs moment by moment: what is walked, drawn and told."""
 
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import agents
 from agents.record import Decision
 from rt_gym import STAY, Grid, Problem, View, load_map, sample_problems
 from rt_gym.maps.generate import random_obstacles
 from rt_gym.render import Scene, frame, text
+from training import cli
 from training.cli.film import frame_size
 from training.cli.playback import LEGEND, Moment, Playback, caption, close_up, tell
 
@@ -270,3 +274,20 @@ class TestWindow:
             assert {name: layer.tolist() for name, layer in one.layers.items()} == {
                 name: layer.tolist() for name, layer in other.layers.items()
             }
+
+    def test_a_huge_map_is_shown_in_one_unless_more_is_asked_for(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        command = ["play", "rooms-64", "--start", "5,5", "--goal", "20,20", "--save"]
+
+        def picture(name: str, *options: str) -> bytes:
+            result = CliRunner().invoke(cli.app, [*command, str(tmp_path / name), *options])
+            assert result.exit_code == 0, result.output
+            return (tmp_path / name).read_bytes()
+
+        whole = picture("whole.png")
+        shown = import_module("training.cli.play")
+        monkeypatch.setattr(shown, "_MOST_SHOWN", 64 * 64 - 1)
+        monkeypatch.setattr(shown, "_CLOSE", 20)
+        assert picture("huge.png") == picture("near.png", "--zoom", "20") != whole
+        assert picture("all.png", "--zoom", "64") == whole
