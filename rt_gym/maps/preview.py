@@ -121,7 +121,7 @@ def preview_image(
     side = -(-max(grid.width, grid.height) // _LONGEST)
     if scale is None and abstraction is None and side > 1:
         marks = [[(x // side, y // side) for x, y in _inside(grid, spots)] for spots in (path, _one(start), _one(goal))]
-        return preview_image(_shrunk(grid, side), 1, marks[0], *(spots[0] if spots else None for spots in marks[1:]))
+        return preview_image(_shrunk(grid, side), 1, marks[0], next(iter(marks[1]), None), next(iter(marks[2]), None))
     side = _SIDE if abstraction is None else _SIDE_OF_REGIONS
     scale = max(1, side // max(grid.width, grid.height)) if scale is None else scale
     if scale < 1 or grid.width * grid.height * scale * scale > _MOST_PIXELS:
