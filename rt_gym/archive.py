@@ -141,7 +141,7 @@ class _Member:
             raise InputError(f"{file}: its array {name} is not what this version of rt_gym keeps there")
         self.size = math.prod(self.shape) * dtype.itemsize
         if self.size > self._info.file_size:
-            raise _other_size(file)
+            raise other_size(file)
 
     def read(self) -> NDArray[Any]:
         with open_member(self._archive, self._info, self._file) as stream:
@@ -181,13 +181,14 @@ def read_values(
     at, piece = 0, begun
     while piece:
         if at + len(piece) > values.size:
-            raise _other_size(file)
+            raise other_size(file)
         values[at : at + len(piece)] = np.frombuffer(piece, np.uint8)
         at, piece = at + len(piece), stream.read(_PIECE)
     if at < values.size:
-        raise _other_size(file)
+        raise other_size(file)
     return values.view(dtype).reshape(shape)
 
 
-def _other_size(file: str) -> InputError:
+def other_size(file: str) -> InputError:
+    """Return the refusal of a file whose array is not as large as its header says."""
     return InputError(f"{file}: holds more or fewer bytes than its header says")

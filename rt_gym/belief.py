@@ -9,7 +9,10 @@ import numpy as np
 
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.sizes import require_memory
 from rt_gym.terrain import Terrain, locate, set_free
+
+_PER_CELL = 3  # bytes of a belief
 
 
 @kernel
@@ -57,6 +60,7 @@ def first_belief(grid: Grid, vision: int | None, changing: bool) -> Terrain:
     if vision is None and not changing:
         return terrain
     source = terrain if vision is None else grid.open_ground
+    require_memory("the beliefs of an agent about the cells", terrain.free.size, _PER_CELL)
     known = np.ones_like(terrain.known) if vision is None else np.zeros_like(terrain.known)
     return terrain._replace(mask=source.mask.copy(), free=source.free.copy(), known=known)
 

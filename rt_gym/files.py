@@ -16,7 +16,7 @@ from typing import Any
 
 from rt_gym.errors import InputError
 
-MAX_BYTES = 1 << 25  # eight bytes for every cell of the largest grid
+MAX_BYTES = 1 << 25  # of a file that holds no map; see rt_gym.sizes for those
 _TEMPORARY = re.compile(r"\.rt_gym-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.tmp")  # machine, process, a random number
 _DAY = 86_400.0
 _DIGEST_LENGTH = 64  # of the seal of a work file in hexadecimal digits, which stands at its end

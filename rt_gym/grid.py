@@ -204,7 +204,7 @@ def _unpacked(bits: NDArray[np.uint8], shape: tuple[int, int], *rules: Any) -> G
     return Grid(np.unpackbits(bits, count=shape[0] * shape[1]).reshape(shape).view(bool), *rules)
 
 
-def _once_frozen(array: NDArray[Any] | None) -> NDArray[Any] | None:
+def _once_frozen(array: Any) -> Any:
     """Return a copy as ``frozen`` does, unless there is nothing to copy or the array is frozen already."""
     return array if array is None or not array.flags.writeable else frozen(array)
 

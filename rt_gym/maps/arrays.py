@@ -1,6 +1,7 @@
 """Maps as arrays: NumPy ``.npy`` and ``.npz`` files, and ``.csv`` text. 1 (or true) is a free cell, 0 a blocked one."""
 
 import io
+import os
 import zipfile
 from itertools import chain
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.archive import open_member, open_zip, read_header, read_values
+from rt_gym.archive import open_member, open_zip, other_size, read_header, read_values
 from rt_gym.errors import InputError
 from rt_gym.files import PathLike, atomic_write, open_regular, read_bytes, refusing, shown
 from rt_gym.grid import Grid
@@ -23,16 +24,17 @@ def read_npy(path: PathLike, **grid_options: Any) -> Grid:
     """Return the grid of a ``.npy`` file, named after it; the options are those of ``Grid``."""
     file = shown(path)
     with open_regular(path, MAP_BYTES) as raw, refusing(file, ".npy file"), io.BufferedReader(raw) as stream:
-        cells = _array(stream, file)
+        cells = _array(stream, file, os.fstat(raw.fileno()).st_size)
     return Grid(cells, name=Path(path).stem, **grid_options)
 
 
 def read_npz(path: PathLike, **grid_options: Any) -> Grid:
     """Return the grid of an ``.npz`` file: its array ``passable``, or else its only array."""
     file = shown(path)
-    opened = open_zip(path, ".npz file", MAP_BYTES)
-    with opened as archive, open_member(archive, _member(archive, file), file) as stream:
-        cells = _array(stream, file)
+    with open_zip(path, ".npz file", MAP_BYTES) as archive:
+        member = _member(archive, file)
+        with open_member(archive, member, file) as stream:
+            cells = _array(stream, file, member.file_size)
     return Grid(cells, name=Path(path).stem, **grid_options)
 
 
@@ -45,8 +47,8 @@ def _member(archive: zipfile.ZipFile, file: str) -> zipfile.ZipInfo:
     return next(iter(members.values()))
 
 
-def _array(stream: IO[bytes], file: str) -> NDArray[np.bool_]:
-    """Read one array, trusting its header only once its declared size has been checked."""
+def _array(stream: IO[bytes], file: str, size: int) -> NDArray[np.bool_]:
+    """Read one array from so many bytes, trusting its header only once its declared size has been checked."""
     shape, fortran, dtype, begun = read_header(stream)
     if len(shape) != 2:
         raise InputError(f"{file}: a map needs an array of 2 dimensions, not {len(shape)}")
@@ -54,6 +56,8 @@ def _array(stream: IO[bytes], file: str) -> NDArray[np.bool_]:
         raise InputError(f"{file}: a map needs truth values or numbers, not arrays of another kind")
     if problem := size_problem(shape[1], shape[0], dtype.itemsize + _PER_CELL):
         raise InputError(f"{file}: {problem}")
+    if shape[0] * shape[1] * dtype.itemsize > size:
+        raise other_size(file)
     values = read_values(stream, begun, shape[::-1] if fortran else shape, dtype, file)
     return _truth(values.T if fortran else values, file)
 

@@ -20,7 +20,7 @@ from rt_gym.sizes import size_problem, strips
 from rt_gym.terrain import MAX_CELLS
 
 _SMALLEST_CAVE = 16  # cells; a smaller one is filled up
-_JOINED = 40  # bytes per cell, while the parts of a map are joined
+_JOINED = 48  # bytes per cell, while the parts of a map are joined
 
 
 def random_obstacles(width: int, height: int, density: float, seed: int) -> Grid:
@@ -56,7 +56,7 @@ def rooms(width: int, height: int, room: int, doors: float, seed: int) -> Grid:
         doors: probability of a door between two neighbours; more doors are added until all rooms are connected.
         seed: which of the possible maps.
     """
-    width, height = _size(width, height, 3, 3)
+    width, height = _size(width, height, 3, 4)
     room, doors = whole("room", room, 1, max(width, height)), _share("doors", doors)
     return _grid("rooms", build_rooms(width, height, room, doors, _rng(seed)), seed)
 

@@ -15,6 +15,7 @@ from rt_gym.sizes import MAP_BYTES, size_problem, strips
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_TIGHTEST = 1032  # bytes that one of a packed picture can stand for
 _PER_CELL = 6  # bytes, while a picture is read: four for a pixel in any colours
 
 
@@ -38,6 +39,8 @@ def _check_size(file: str, data: bytes) -> None:
         width, height = (int.from_bytes(data[k : k + 4], "big") for k in (16, 20))
         if problem := size_problem(width, height, _PER_CELL):
             raise InputError(f"{file}: has {width} x {height} pixels: {problem}")
+        if width * height > 8 * _TIGHTEST * len(data):
+            raise InputError(f"{file}: is not a readable PNG picture, but too short for {width} x {height} pixels")
 
 
 def _light(picture: "Image") -> NDArray[np.bool_]:

@@ -28,6 +28,7 @@ _TINT, _SEAM = 0.66, 0.84  # how much of its tint a region has, and what a seam 
 _DOT = (52, 60, 73)
 _ROOM_FOR_DOT = 6  # characters of text per region from which on there are dots
 _MOST_PIXELS = 1 << 26
+_LONGEST = 2048  # pixels of the longer side of a picture that shows several cells in one
 
 
 def preview_text(
@@ -70,6 +71,11 @@ def _squares(grid: Grid, side: int) -> NDArray[np.int64]:
     return np.pad(walls, [(0, height % 2), (0, 0)]).astype(np.int64)
 
 
+def _shrunk(grid: Grid, side: int) -> Grid:
+    """Return a grid with one cell for every square of ``side`` cells."""
+    return grid.replace(passable=_squares(grid, side)[: -(-grid.height // side)] == 0)
+
+
 def regions_text(grid: Grid, abstraction: Abstraction, columns: int = 80, rows: int = 24) -> str:
     """Return a map with its regions as lines of coloured half blocks that fit a terminal.
 
@@ -104,6 +110,7 @@ def preview_image(
     Args:
         grid: the map.
         scale: pixels along a cell; by default as many as give a picture of about 800 pixels, or 1600 with regions.
+            Of a map with a side of more than 2048 cells, squares of cells are drawn as one pixel, with walls unbroken.
         path: positions to join by a line.
         start: position to mark with a blue disc.
         goal: position to mark with a golden disc.
@@ -111,6 +118,10 @@ def preview_image(
     """
     from PIL import Image, ImageDraw
 
+    side = -(-max(grid.width, grid.height) // _LONGEST)
+    if scale is None and abstraction is None and side > 1:
+        marks = [[(x // side, y // side) for x, y in _inside(grid, spots)] for spots in (path, _one(start), _one(goal))]
+        return preview_image(_shrunk(grid, side), 1, marks[0], next(iter(marks[1]), None), next(iter(marks[2]), None))
     side = _SIDE if abstraction is None else _SIDE_OF_REGIONS
     scale = max(1, side // max(grid.width, grid.height)) if scale is None else scale
     if scale < 1 or grid.width * grid.height * scale * scale > _MOST_PIXELS:

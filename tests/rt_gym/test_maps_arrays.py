@@ -139,6 +139,7 @@ def test_the_array_called_passable_is_taken_out_of_several(tmp_path: Path) -> No
         (npy_claiming("(1000000000, 1000000000)"), "the map is too large"),
         (npy_claiming(f"(1{'0' * 400}, 2)"), "the map is too large"),
         (npy_claiming(f"(1{'0' * 5000}, 2)"), "is not a readable .npy file"),
+        (npy_claiming("(16000, 16000)", "'<f8'"), "holds more or fewer bytes than its header says"),
         (npy_claiming("(-4, 4)"), "the width and height of a map must be at least 1"),
         (npy_claiming("(2, 2)", "'V1000000000'"), "a map needs truth values or numbers"),
         (npy_claiming("(" * 3000), "is not a readable .npy file"),
@@ -263,7 +264,8 @@ def test_transparent_pixels_are_blocked(tmp_path: Path) -> None:
         (png_claiming(16_385, 16_384), "the map is too large"),
         (png_claiming(30_000, 20_000), "has 30000 x 20000 pixels: the map is too large, it may have 268435456 cells"),
         (png_claiming(2_000_000_000, 2_000_000_000), "has 2000000000 x 2000000000 pixels: the map is too large"),
-        (png_claiming(2000, 2000), "is not a readable PNG picture"),
+        (png_claiming(600, 600), "is not a readable PNG picture"),
+        (png_claiming(2000, 2000), "is not a readable PNG picture, but too short for 2000 x 2000 pixels"),
     ],
 )  # fmt: skip
 def test_a_malformed_picture_is_refused_with_the_reason(tmp_path: Path, data: bytes, message: str) -> None:

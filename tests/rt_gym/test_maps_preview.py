@@ -88,6 +88,16 @@ def test_an_impossible_terminal_is_refused(columns: int, rows: int) -> None:
         preview_text(Grid([[1]]), columns, rows)
 
 
+def test_a_huge_map_is_drawn_smaller_with_its_walls_and_marks() -> None:
+    cells = np.ones((2100, 6000), bool)
+    cells[:, 3001] = False
+    picture = np.asarray(preview_image(Grid(cells), start=(30, 2090), goal=(5990, 6)))
+    assert picture.shape == (700, 2000, 3)
+    ground, wall = picture[350, 500].astype(int), picture[:, 1000].astype(int)
+    assert (wall.sum(axis=1) < ground.sum()).all()
+    assert tuple(picture[696, 10]) != tuple(ground) != tuple(picture[2, 1996])
+
+
 class TestRegions:
     def test_every_region_has_one_tint_and_its_neighbours_have_others(self) -> None:
         grid = Grid(np.ones((12, 12)))

@@ -16,8 +16,10 @@ from reference.plain_oracle import distances, grids, problems, random_problem, s
 from reference.small_maps import drawn
 from rt_gym import Grid, InputError, Problem, distance_field
 from rt_gym.cost import INF, MOST_STEPS, encode
+from rt_gym.maps.generate import random_obstacles
 from rt_gym.meter import UNLIMITED
-from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, begin_astar, resume_astar, shortest_cost
+from rt_gym.search import astar
+from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, begin_astar, connected, resume_astar, shortest_cost
 from rt_gym.search.buckets import Buckets, first_slot, make_buckets
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.space import trace
@@ -150,6 +152,26 @@ class TestAStar:
         fresh = AStarSearch(grid, goal, start)
         fresh.resume()
         assert used.expanded == fresh.expanded
+
+
+class TestConnection:
+    @pytest.mark.parametrize("few", [0, 50, 1 << 20])
+    def test_on_a_large_map_a_short_search_says_what_the_components_say(
+        self, few: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(astar, "_FEW", few)
+        grid = random_obstacles(800, 800, 0.45, seed=4)
+        twin, rng = grid.replace(), np.random.default_rng(5)
+        starts = rng.permutation(np.argwhere(grid.passable))[:60]
+        found = []
+        for y, x in starts.tolist():
+            near = np.argwhere(grid.passable[max(0, y - 9) : y + 10, max(0, x - 9) : x + 10])
+            j, i = rng.choice(near).tolist()
+            a, b = (x, y), (max(0, x - 9) + i, max(0, y - 9) + j)
+            found.append(connected(grid, a, b))
+            assert found[-1] == (twin.labels[grid.cell(a)] == twin.labels[grid.cell(b)])
+        assert {True, False} == set(found)
+        assert grid.is_labelled == (few < 1 << 20)
 
 
 class TestPathsThatAreTooLong:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from training.cli.screens import Look
     from training.runs import Contender
 
+_MOST_SHOWN = 1 << 22  # cells of a map that is shown as a whole, unless a part of it is asked for
+_CLOSE = 256  # cells along each side of what is shown of a larger one
+
 _AGENT, _SHOWING = Group("Agent"), Group("Showing")
 
 MapName = Annotated[str, typer.Argument(metavar="MAP", help="A bundled map or a file, see rt-gym maps.")]
@@ -30,7 +33,7 @@ Window = Annotated[bool, _SHOWING.option(None, "Open a window instead of drawing
 Step = Annotated[bool, _SHOWING.option(None, "Stop at every move and say what was decided and why.", "--step")]
 Fps = Annotated[float, _SHOWING.option("N", "Pictures per second.", min=0.1, max=50)]
 Every = Annotated[int, _SHOWING.option("N", "Show one of this many moves.", min=1)]
-Zoom = Annotated[int | None, _SHOWING.option("N", "Show this many cells around the agent.", min=1)]
+Zoom = Annotated[int | None, _SHOWING.option("N", "Show this many cells around the agent; 256 on huge maps.", min=1)]
 Save = Annotated[
     list[Path] | None, _SHOWING.option("FILE", "Write a film (.gif, .mp4) or the last picture (.png); can be repeated.")
 ]
@@ -103,6 +106,8 @@ def play(
         raise InputError("--step tells a story and --json prints one document: only one of them can be had")
     problem = _Task(map_name, start, goal, optimal, vision, changes, seed).problem()
     contender = enlist(*parse_agent(agent), Allowance.of(budget))
+    huge = problem.grid.passable.size > _MOST_SHOWN
+    zoom = _CLOSE if huge and zoom is None else zoom
     look, files = Look(window, step, fps, every, zoom, as_json), list(dict.fromkeys(save or ()))
     run = _show(contender, problem, look, files, {"max_moves": max_moves, "seed": seed})
     if as_json:
@@ -127,7 +132,9 @@ def _show(contender: "Contender", problem: "Problem", look: "Look", save: list[P
         show = Show(look, contender.entry.label, run, films)
         screen = look.screen(show.size)
         if screen or films or look.step:
-            show.play(Playback(agent, problem, contender.budget, **bounds, name=contender.agent), screen)
+            window = look.zoom if problem.grid.passable.size > _MOST_SHOWN else None
+            playback = Playback(agent, problem, contender.budget, **bounds, name=contender.agent, window=window)
+            show.play(playback, screen)
     return run
 
 

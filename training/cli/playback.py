@@ -1,7 +1,7 @@
 """One run, moment by moment: an agent acts in a world, and every moment can be drawn and told in plain words."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ from agents import Agent, Run
 from agents.record import Decision
 from agents.runner.trials import ask
 from rt_gym import Budget, Problem, World
-from rt_gym.cost import to_float
+from rt_gym.cost import to_float, to_floats
 from rt_gym.render import Scene
 from rt_gym.render.pane import make_pane
 from rt_gym.render.scene import GRID_LAYERS
+from rt_gym.search.values import values_at
 from rt_gym.terrain import DIRECTIONS, Position
 from rt_gym.trip import STAY
 from training.runs.contenders import blaming
@@ -74,6 +75,8 @@ class Playback:
         max_moves: how many moves there may be.
         seed: for the agent.
         name: its id, to say which class of one's own it was that broke down.
+        window: how many cells around the agent a scene shows, the whole map when None; in a window only, nothing takes
+            time or memory that grows with the map.
     """
 
     def __init__(
@@ -84,8 +87,10 @@ class Playback:
         max_moves: int,
         seed: int | None = 0,
         name: str = "",
+        window: int | None = None,
     ) -> None:
-        self.agent, self.problem, self.max_moves, self.name = agent, problem, max_moves, name
+        self.agent, self.problem, self.max_moves = agent, problem, max_moves
+        self.name, self.window = name, window
         self.world = World(problem, budget, max_moves, log=problem.grid.terrain.free.size)
         with blaming(name, problem):
             agent.reset(self.world.view, seed)
@@ -140,7 +145,7 @@ class Playback:
         The search of the last plan stays in view while the plan is followed, and what the plan heads for is marked.
         """
         view = self.world.kernel_view
-        return Scene(
+        scene = Scene(
             passable=view.passable,
             known=None if view.vision is None else view.known,
             position=moment.position,
@@ -151,6 +156,26 @@ class Playback:
             caption=caption,
             changed=np.array(self._changed(moment.moves)),
         )
+        if self.window is None:
+            return scene
+        learned = self._learned_around(moment.position, self.window)
+        scene = close_up(scene, self.window)
+        return replace(scene, layers={**scene.layers, **learned})
+
+    def _learned_around(self, position: Position, cells: int) -> dict[str, Any]:
+        """Return the layer ``h`` of so many cells around a position, if the agent learns values."""
+        view, values = self.world.kernel_view, getattr(self.agent, "values", None)
+        if values is None:
+            return {}
+        pane = make_pane(view.passable.shape, position, cells, cells, cells)
+        x, y = np.arange(pane.left, pane.left + pane.columns), np.arange(pane.top, pane.top + pane.rows)[:, None]
+        flat = ((y + 1) * self.problem.grid.stride + x + 1).ravel()
+        now = np.empty(flat.size, np.int64)
+        values_at(values, view.terrain, flat, 0, flat.size, view.goal_cell, now)
+        away = np.abs(x - view.goal[0]), np.abs(y - view.goal[1])
+        low, high, metric = np.minimum(*away), np.maximum(*away), view.terrain.metric[0]
+        first = (high - low) * metric.per_straight + low * metric.per_diagonal
+        return {"h": to_floats(now.reshape(first.shape)) - to_floats(first)}
 
     def _changed(self, moves: int) -> list[Position]:
         """Return the cells that are not as they were at the start, as far as is known, and those changed just now."""
@@ -169,7 +194,7 @@ class Playback:
 
     def _layers(self, moment: Moment) -> dict[str, Any]:
         painter = self.world.kernel_view.painter
-        layers: dict[str, Any] = dict(painter()) if painter else {}
+        layers: dict[str, Any] = dict(painter()) if painter and self.window is None else {}
         if len(self._searched):
             layers["expanded"] = self._searched
         target = moment.decision.target if moment.decision else None

@@ -1,15 +1,20 @@
 """Runs moment by moment: what is walked, drawn and told."""
 
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import agents
 from agents.record import Decision
 from rt_gym import STAY, Grid, Problem, View, load_map, sample_problems
+from rt_gym.maps.generate import random_obstacles
 from rt_gym.render import Scene, frame, text
+from training import cli
 from training.cli.film import frame_size
 from training.cli.playback import LEGEND, Moment, Playback, caption, close_up, tell
 
@@ -251,3 +256,38 @@ def test_frames_fit_the_map_and_a_codec(columns: int, rows: int, zoom: int | Non
 
 def test_standing_still_is_an_action_of_its_own() -> None:
     assert watch(agents.make("astar"), budget=4)[0].action == STAY
+
+
+class TestWindow:
+    @pytest.mark.parametrize("agent_id", ["lss-lrta", "lrta-k", "astar"])
+    @pytest.mark.parametrize("side", [64, 800])  # in an array, and in pages
+    def test_it_shows_what_a_part_of_the_whole_scene_shows(self, agent_id: str, side: int) -> None:
+        grid = random_obstacles(side, side, 0.35, seed=2)
+        problem = sample_problems(grid, 1, 30, 40, seed=1)[0]
+        whole, near = (Playback(agents.make(agent_id), problem, 50, 500, window=window) for window in (None, 21))
+        for moment, _ in zip(whole.moments(), near.moments(), strict=True):
+            one, other = close_up(whole.scene(moment), 21), near.scene(moment)
+            assert other.passable.shape == (21, 21)
+            for name in ("passable", "trail"):
+                assert np.array_equal(getattr(one, name), getattr(other, name))
+            assert (one.position, one.start, one.goal) == (other.position, other.start, other.goal)
+            assert {name: layer.tolist() for name, layer in one.layers.items()} == {
+                name: layer.tolist() for name, layer in other.layers.items()
+            }
+
+    def test_a_huge_map_is_shown_in_one_unless_more_is_asked_for(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        command = ["play", "rooms-64", "--start", "5,5", "--goal", "20,20", "--save"]
+
+        def picture(name: str, *options: str) -> bytes:
+            result = CliRunner().invoke(cli.app, [*command, str(tmp_path / name), *options])
+            assert result.exit_code == 0, result.output
+            return (tmp_path / name).read_bytes()
+
+        whole = picture("whole.png")
+        shown = import_module("training.cli.play")
+        monkeypatch.setattr(shown, "_MOST_SHOWN", 64 * 64 - 1)
+        monkeypatch.setattr(shown, "_CLOSE", 20)
+        assert picture("huge.png") == picture("near.png", "--zoom", "20") != whole
+        assert picture("all.png", "--zoom", "64") == whole
