@@ -30,7 +30,7 @@ from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, begin_search, bounded_astar, expand, make_local, nth_closed
 from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.propagation import changes, learn_around
-from rt_gym.search.space import NONE, Space, make_space, trace
+from rt_gym.search.space import NONE, Space, begin_problem, make_space, trace
 from rt_gym.search.step import best_step, commit
 from rt_gym.search.values import value_at
 from rt_gym.terrain import MAX_CELLS
@@ -72,7 +72,7 @@ def look_until_change(terrain, trip, local, h, s, t, d):
         The slot of that next state, NONE if nothing is left to expand, and whether it has to change.
     """
     space, open_list = local.space, local.open
-    base = begin_search(local, s, value_at(h, terrain, s, t))
+    base = begin_search(terrain, local, s, value_at(h, terrain, s, t))
     size, closed = np.int64(1), np.int64(0)
     z, change = np.int64(NONE), False
     while open_list.size[0] > 0:
@@ -221,3 +221,8 @@ class LRTALSKD(Learner):
             "control": CONTROLS.index(self.control),
             "shared_k": int(self.shared_k),
         }
+
+    def clear_memory(self, view: KernelView, seed: int) -> None:
+        """Let the values start at the heuristic, and forget both spaces."""
+        super().clear_memory(view, seed)
+        begin_problem(self.memory.learning.space, 0)

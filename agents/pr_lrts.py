@@ -52,7 +52,7 @@ from rt_gym.meter import count_raise
 from rt_gym.search.astar import FOUND, INTERRUPTED
 from rt_gym.search.layers import max_of_min
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.space import NONE, Space, trace
+from rt_gym.search.space import NONE, Space, begin_problem, trace
 from rt_gym.terrain import count_learned
 from rt_gym.trip import CUT, WAIT, make_trip
 from rt_gym.views import KernelView, View, kernel_view
@@ -219,7 +219,8 @@ class PRLRTS(LRTS):
         self.begin_trial()
         if self.control == "dynamic":
             self._lower_depths(view)
-        memory.space.random[0] = memory.corridor.local.space.random[0] = seed
+        begin_problem(memory.space, seed)
+        begin_problem(memory.corridor.local.space, seed)
         self.precompute_seconds += time.perf_counter() - began
 
     def _lower_depths(self, view: KernelView) -> None:

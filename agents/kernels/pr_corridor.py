@@ -13,7 +13,7 @@ from rt_gym.meter import charge
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
 from rt_gym.search.heap import push
 from rt_gym.search.local import Local, expand, make_local
-from rt_gym.search.space import NONE, discover, forget, make_space, set_root
+from rt_gym.search.space import NONE, discover, forget, make_space, no_detour_pays, set_root
 from rt_gym.terrain import column_and_row, span
 
 # The mark of its regions, and the region that is looked for, NONE to look for a cell.
@@ -134,6 +134,7 @@ def begin_corridor(terrain, corridor, s):
     set_root(local.space, root, np.int64(0))
     push(local.open, root)
     local.space.state[0].slots = 1
+    local.space.state[0].skip = 255 if no_detour_pays(terrain.cost) else 0
 
 
 @kernel

@@ -88,10 +88,9 @@ def make_think_memory(cells: int, history: int, rows: tuple[int, ...] = ()) -> T
         history: how many steps the history features look back.
         rows: how many episodes, as the first axes of every array.
     """
-    no_lookahead = np.empty((*rows, 0), np.uint8)
     return ThinkMemory(
         h=np.empty((*rows, cells), np.int64),
-        space=make_space(cells, rows=rows)._replace(behind=no_lookahead),
+        space=make_space(cells, rows=rows),
         no_tie=np.zeros((*rows, cells), np.int64),
         size=np.zeros((*rows, 1), np.int64),
         first=np.empty((*rows, cells), np.uint8),

@@ -15,7 +15,7 @@ from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED, charge
 from rt_gym.search.buckets import Buckets, any_left, clear, first_slot, insert, make_buckets, pop, push, take_out
-from rt_gym.search.space import OPEN, discover, forget, seat_of, set_path, set_root
+from rt_gym.search.space import OPEN, discover, forget, no_detour_pays, seat_of, set_path, set_root
 from rt_gym.terrain import Position, gap
 from rt_gym.trip import make_trip
 
@@ -47,7 +47,7 @@ def resume_astar(terrain, trip, buckets, t, limit):
     """
     space = buckets.space
     base, size, closed = space.state[0].stamp << 32, space.state[0].slots, space.state[0].closed
-    last = closed + limit
+    last, skip = closed + limit, 255 if no_detour_pays(terrain.cost) else 0
     end = EXHAUSTED
     while any_left(buckets):
         u = first_slot(buckets)
@@ -65,7 +65,7 @@ def resume_astar(terrain, trip, buckets, t, limit):
         space.role[u] = CLOSED
         closed += 1
         moves = np.int64(terrain.mask[cell])
-        ahead = moves & ~np.int64(space.behind[u])
+        ahead = moves & ~(space.behind[u] & skip)
         while ahead != 0:
             d = lowest(ahead)
             ahead &= ahead - 1

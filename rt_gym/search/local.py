@@ -16,7 +16,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import charge, learn
 from rt_gym.pages import is_large, reserve
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
-from rt_gym.search.space import NONE, OPEN, Space, discover, forget, seat_of, set_parent, set_root
+from rt_gym.search.space import NONE, OPEN, Space, discover, forget, no_detour_pays, seat_of, set_parent, set_root
 from rt_gym.search.values import raise_value, value_at
 
 INTERIOR, FINAL = 1, 2  # the roles of closed states; the frontier is what is still open
@@ -53,7 +53,7 @@ def make_local(space: Space) -> Local:
 
 
 @kernel(inline=True)
-def begin_search(local, s, value):
+def begin_search(terrain, local, s, value):
     """Start a new search with the root alone, in slot 0, and return its base (see ``forget``)."""
     space, root = local.space, np.int64(0)
     base = forget(space)
@@ -62,6 +62,7 @@ def begin_search(local, s, value):
     set_root(space, root, np.int64(0))
     push(local.open, root)
     space.state[0].slots = 1
+    space.state[0].skip = 255 if no_detour_pays(terrain.cost) else 0
     return base
 
 
@@ -76,7 +77,7 @@ def expand(terrain, local, h, base, moves, size, closed, t=NONE):
     cell = np.int64(space.cell[u])
     space.role[u] = INTERIOR
     space.item[space.item.size - 1 - closed] = u
-    ahead = moves & ~np.int64(space.behind[u])
+    ahead = moves & ~(space.behind[u] & space.state[0].skip)
     while ahead != 0:
         d = lowest(ahead)
         ahead &= ahead - 1
@@ -131,7 +132,7 @@ def resume_search(terrain, trip, local, h, t, n):
 @kernel(inline=True)
 def bounded_astar(terrain, trip, local, h, s, t, n):
     """A* from ``s`` with the learned ``h`` until ``n`` states are closed; otherwise as ``resume_search``."""
-    begin_search(local, s, value_at(h, terrain, s, t))
+    begin_search(terrain, local, s, value_at(h, terrain, s, t))
     return resume_search(terrain, trip, local, h, t, n)
 
 

@@ -24,7 +24,7 @@ from rt_gym.cost import INF
 from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
-from rt_gym.search.space import BEHIND, NONE, draw, forget, give_slot, seat_of
+from rt_gym.search.space import BEHIND, NONE, draw, forget, give_slot, no_detour_pays, seat_of
 from rt_gym.search.values import raise_value, values_at
 from rt_gym.trip import CUT, NO_PATH
 
@@ -60,15 +60,6 @@ def begin_lookahead(space, s):
     space.role[0] = NOT_QUEUED
     space.behind[0] = 0
     return base
-
-
-@kernel(inline=True)
-def no_detour_pays(cost):
-    """Whether two steps never cost less than one that leads to the same place, so that nothing behind gets cheaper."""
-    straight, diagonal = cost[0], cost[4]
-    same = (straight == cost[1]) & (straight == cost[2]) & (straight == cost[3])
-    same &= (diagonal == cost[5]) & (diagonal == cost[6]) & (diagonal == cost[7])
-    return same & (diagonal <= 2 * straight)
 
 
 @kernel(inline=True)

@@ -19,9 +19,9 @@ from rt_gym.terrain import STEPS
 NONE = -1
 OPEN = 0  # the role of a state that waits to be expanded; each search has its own other roles
 
-# The current stamp, the numbers of slots and of closed states, the slot chosen in the end, and the most slots that one
-# of the earlier searches had.
-SEARCH = record(stamp=int, slots=int, closed=int, best=int, most=int)
+# The current stamp, the numbers of slots and of closed states, the slot chosen in the end, the most slots that one of
+# the earlier searches had, and which bits of ``behind`` count: all, or none where a detour may pay.
+SEARCH = record(stamp=int, slots=int, closed=int, best=int, most=int, skip=int)
 
 _PER_SLOT = 5 * [np.int32] + 4 * [np.int64] + 3 * [np.uint8]
 _SLOT_BYTES = sum(np.dtype(kind).itemsize for kind in _PER_SLOT)
@@ -88,7 +88,7 @@ class Space(NamedTuple):
     @property
     def most(self) -> int:
         """How many states the largest search had."""
-        _, slots, _, _, most = self.state[0].item()
+        _, slots, _, _, most, _ = self.state[0].item()
         return max(int(slots), int(most))
 
     @property
@@ -194,6 +194,15 @@ def discover(space, base, slot, cell, h):
     space.role[slot] = OPEN
     space.at[slot] = NONE
     space.rank[slot] = slot if space.random[0] == 0 else draw(space.random)
+
+
+@kernel(inline=True)
+def no_detour_pays(cost):
+    """Whether two steps never cost less than one that leads to the same place, so that nothing behind gets cheaper."""
+    straight, diagonal = cost[0], cost[4]
+    same = (straight == cost[1]) & (straight == cost[2]) & (straight == cost[3])
+    same &= (diagonal == cost[5]) & (diagonal == cost[6]) & (diagonal == cost[7])
+    return same & (diagonal <= 2 * straight)
 
 
 @kernel(inline=True)

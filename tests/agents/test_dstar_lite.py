@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import agents
 from agents.kernels.dstar_queue import BUCKETS, NO_VERTEX
+from agents.kernels.dstar_vertices import SMALL
 from profiles import examples
 from reference import plain_grid, traces
 from reference.plain_oracle import random_problem
@@ -26,7 +27,6 @@ from reference.small_maps import ALONG_THE_HORSESHOE, HOOK, HORSESHOE, ROUND_THE
 from rt_gym import STAY, Grid, InputError, Problem, World
 from rt_gym.cost import INF
 from rt_gym.maps.generate import maze_with_holes
-from rt_gym.terrain import MAX_CELLS
 
 Position = tuple[int, int]
 
@@ -64,7 +64,7 @@ def g_of(agent: Any, world: World) -> int:
 def waiting(queue: Any) -> list[int]:
     """Return the cells in a queue."""
     if queue.state[0].order != BUCKETS:
-        return [int(tie) & (MAX_CELLS - 1) for tie in queue.heap["tie"][: queue.state[0].vertices]]
+        return [int(tie) & SMALL for tie in queue.heap["tie"][: queue.state[0].vertices]]
     found = []
     for head in queue.head[queue.head != NO_VERTEX]:
         cell = int(head)

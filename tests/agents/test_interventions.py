@@ -238,7 +238,7 @@ class TestPreparedKnowledge:
         return {
             "pdb-lrta": lambda: {"database": pdb.build(GRID, abstract(GRID, "clique", 1), "G", 5)},
             "subgoal-lrta": lambda: {"trees": subgoals.build_trees(GRID, goals, first="sub"), "first": "sub"},
-            "knn-lrta": lambda: {"database": knn.records_of(GRID, 20, 50)},
+            "knn-lrta": lambda: {"database": knn.records_of(GRID, 20, 50, 10)},
         }[name]()
 
     @pytest.mark.parametrize("name", ["pdb-lrta", "subgoal-lrta", "knn-lrta"])

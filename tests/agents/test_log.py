@@ -23,7 +23,7 @@ from reference import plain_grid
 from reference.contract import Settings, random_problems
 from reference.small_maps import CUP, drawn
 from rt_gym import STAY, Budget, BudgetExceeded, Fault, InputError, Problem, View, World
-from rt_gym.search.values import learned_towards
+from rt_gym.search.tables import learned_towards
 from rt_gym.terrain import STEPS
 
 HOOK = Problem(drawn(*CUP), (2, 2), (6, 2))

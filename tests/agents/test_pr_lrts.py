@@ -275,7 +275,7 @@ class TestPreparation:
     @pytest.mark.parametrize(
         ("name", "value"),
         [
-            *(("level", value) for value in (-1, 12, 1.5, "4", True)),
+            *(("level", value) for value in (-1, 15, 1.5, "4", True)),
             *(("depth", value) for value in (0, None)),
             *(("gamma", value) for value in (0, 1.1)),
             *(("refine", value) for value in ("all", "", None, 1)),

@@ -147,7 +147,7 @@ def test_an_abstraction_cannot_be_changed(copied: Callable[[Abstraction], Abstra
         abstraction.parents[0][0] = 1
 
 
-@pytest.mark.parametrize("wrong", [{"kind": "sectors"}, {"level": -1}, {"level": 12}, {"level": 1.5}, {"kind": None}])
+@pytest.mark.parametrize("wrong", [{"kind": "sectors"}, {"level": -1}, {"level": 15}, {"level": 1.5}, {"kind": None}])
 def test_an_unknown_kind_or_level_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match=r"abstraction must be|level must be"):
         abstract(Grid([[1]]), **wrong)  # type: ignore[arg-type]

@@ -330,8 +330,8 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("name", "value", "words"),
         [
-            ("level", -1, "level must be a whole number from 0 to 11, not -1"),
-            ("level", 12, "level must be"),
+            ("level", -1, "level must be a whole number from 0 to 14, not -1"),
+            ("level", 15, "level must be"),
             ("level", "four", "level must be"),
             ("abstraction", "rooms", 'abstraction must be "clique" or "tiles", not \'rooms\''),
             ("abstraction", None, "abstraction must be"),

@@ -93,7 +93,7 @@ class TestBatch:
             make_batch(AutoresetMode.SAME_STEP, 100, map="random-48")
         make_batch(AutoresetMode.SAME_STEP, 10, map="random-48")
 
-    @pytest.mark.parametrize(("vision", "per_cell"), [(None, 68), (2, 72)])
+    @pytest.mark.parametrize(("vision", "per_cell"), [(None, 69), (2, 73)])
     def test_an_episode_takes_as_many_bytes_per_cell_as_is_documented(self, vision: Any, per_cell: int) -> None:
         small, large = (
             make_batch(AutoresetMode.SAME_STEP, 3, map=Grid(np.ones((side, side))), vision=vision, pool=1)

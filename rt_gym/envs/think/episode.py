@@ -118,7 +118,7 @@ def think(terrain, trip, memory, s, t, most):
     local, state = local_of(memory), memory.state[0]
     space = local.space
     if state.searching == 0:
-        begin_search(local, s, memory.h[s])
+        begin_search(terrain, local, s, memory.h[s])
         space.state[0].best = 0
         state.searching = 1
         state.slices = state.traced = 0

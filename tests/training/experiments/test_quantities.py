@@ -52,6 +52,7 @@ def row(agent: Entrant, problem: int, cost: float | None, expansions: int) -> Ro
         plans=0,
         h_updates=0,
         memory=0,
+        memory_bytes=0,
     )
     return Row(agent.entry, place, counts)
 
