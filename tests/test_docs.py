@@ -70,7 +70,7 @@ def test_the_game_loop_destroys_a_bridge_and_says_what_it_takes(capsys: pytest.C
     printed = capsys.readouterr().out
     assert re.search(r"^\d+ goals reached by 50 units$", printed, re.MULTILINE)
     assert re.search(r"^[\d.]+ ms per tick, [\d.]+ ms for the longest one$", printed, re.MULTILINE)
-    assert re.search(r"^[\d.]+ MB of arrays$", printed, re.MULTILINE)
+    assert re.search(r"^[\d.]+ MB of values, searches and vertices$", printed, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -163,7 +163,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("name", "value", "words"),
         [
-            ("slice", 0, "slice must be a whole number from 1 to 4194304, not 0"),
+            ("slice", 0, "slice must be a whole number from 1 to 268435456, not 0"),
             ("slice", 2.5, "slice must be"),
             ("slice", None, "slice must be"),
             ("vision", 0, "vision must be"),
