@@ -14,6 +14,7 @@ from rt_gym.jit import is_none, kernel, record, type_of_part, typed
 
 DIRECTIONS = ("E", "S", "W", "N", "SE", "NE", "SW", "NW")
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
+COLUMNS, ROWS = np.array(STEPS, np.int64).T.copy()
 OPPOSITE = (2, 3, 0, 1, 7, 6, 5, 4)
 
 MAX_CELLS = 1 << 28  # of a map without its border, as many as 16,384 x 16,384

@@ -15,8 +15,8 @@ from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED, charge
 from rt_gym.search.buckets import Buckets, any_left, clear, first_slot, insert, make_buckets, pop, push, take_out
-from rt_gym.search.space import OPEN, discover, forget, no_detour_pays, seat_of, set_path, set_root
-from rt_gym.terrain import Position, gap
+from rt_gym.search.space import OPEN, forget, no_detour_pays, open_state, seat_of, set_path, set_root
+from rt_gym.terrain import COLUMNS, ROWS, Position, column_and_row, gap
 from rt_gym.trip import make_trip
 
 FOUND, EXHAUSTED, INTERRUPTED = range(3)
@@ -30,7 +30,7 @@ def begin_astar(terrain, buckets, s, t):
     """Start a new search from ``s`` to ``t``."""
     space, root = buckets.space, np.int64(0)
     base = forget(space)
-    discover(space, base, root, s, gap(terrain, buckets.metric, s, t))
+    open_state(space, base, root, s, gap(terrain, buckets.metric, s, t))
     set_root(space, root, np.int64(0))
     space.state[0].slots = 1
     clear(buckets, space.f[root])
@@ -48,6 +48,8 @@ def resume_astar(terrain, trip, buckets, t, limit):
     space = buckets.space
     base, size, closed = space.state[0].stamp << 32, space.state[0].slots, space.state[0].closed
     last, skip = closed + limit, 255 if no_detour_pays(terrain.cost) else 0
+    to_x, to_y = column_and_row(terrain, t)
+    straight, diagonal = buckets.metric[0].per_straight, buckets.metric[0].per_diagonal
     end = EXHAUSTED
     while any_left(buckets):
         u = first_slot(buckets)
@@ -64,6 +66,7 @@ def resume_astar(terrain, trip, buckets, t, limit):
         pop(buckets)
         space.role[u] = CLOSED
         closed += 1
+        x, y = column_and_row(terrain, cell)
         moves = np.int64(terrain.mask[cell])
         ahead = moves & ~(space.behind[u] & skip)
         while ahead != 0:
@@ -75,7 +78,9 @@ def resume_astar(terrain, trip, buckets, t, limit):
             if w < 0:
                 w = size
                 size += 1
-                discover(space, base, w, v, gap(terrain, buckets.metric, v, t))
+                dx, dy = abs(x + COLUMNS[d] - to_x), abs(y + ROWS[d] - to_y)
+                low = min(dx, dy)
+                open_state(space, base, w, v, (max(dx, dy) - low) * straight + low * diagonal)
                 set_path(space, u, d, w, g, moves)
                 insert(buckets, w)
             elif g < space.g[w] and space.role[w] == OPEN:

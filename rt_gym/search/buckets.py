@@ -19,7 +19,7 @@ from rt_gym.cost import INF
 from rt_gym.errors import InputError
 from rt_gym.jit import kernel, record
 from rt_gym.pages import arrays_for
-from rt_gym.search.space import NONE, OPEN, Space, make_space
+from rt_gym.search.space import NONE, Space, make_space, rank_of
 from rt_gym.terrain import METRIC, Terrain, gap
 
 _SHIFT = 33  # of f, which is exact to 2**-40 of a step
@@ -116,7 +116,7 @@ def put(entry, f, minus_g, rank, slot):
 def push(buckets, slot):
     """Put a slot into the heap."""
     space, heap, hole = buckets.space, buckets.lowest, buckets.state[0].entries
-    f, minus_g, rank = space.f[slot], -space.g[slot], space.rank[slot]
+    f, minus_g, rank = space.f[slot], -space.g[slot], rank_of(space, slot)
     buckets.state[0].entries += 1
     space.at[slot] = 0
     while hole > 0:
@@ -150,9 +150,8 @@ def pop(buckets):
 
 @kernel(inline=True)
 def is_stale(buckets, entry):
-    """Whether a cheaper path to the state of an entry was found since, or the state was expanded."""
-    space = buckets.space
-    return entry.minus_g != -space.g[entry.slot] or space.role[entry.slot] != OPEN
+    """Whether a cheaper path to the state of an entry was found since; no state is expanded while that is so."""
+    return entry.minus_g != -buckets.space.g[entry.slot]
 
 
 @kernel

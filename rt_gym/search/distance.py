@@ -11,6 +11,7 @@ from rt_gym.cost import INF, MOST_STEPS, TOO_LONG, decode_all
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
+from rt_gym.pages import is_large
 from rt_gym.sizes import require_memory
 from rt_gym.terrain import Position
 
@@ -117,6 +118,7 @@ def distance_field(grid: Grid, goal: Position) -> NDArray[np.float64]:
                [ 0., inf,  4.]])
     """
     distance = exact_distances(grid, goal)
-    floats = distance.view(np.float64)  # each is written where it was read: on a large map there is no room for both
+    # On a large map there is no room for both, so each is written where it was read, which takes longer.
+    floats = distance.view(np.float64) if is_large(distance.size) else np.empty(distance.size)
     decode_all(distance, floats)
     return grid.inner(floats)

@@ -187,13 +187,27 @@ def seat_of(space, base, cell):
 
 
 @kernel(inline=True)
-def discover(space, base, slot, cell, h):
-    """Give a cell the next free slot as an open state that is in no heap yet."""
+def open_state(space, base, slot, cell, h):
+    """Give a cell the next free slot as an open state; ``rank_of`` is its last tie-break."""
     give_slot(space, base, slot, cell)
     space.h[slot] = h
     space.role[slot] = OPEN
+    if space.random[0] != 0:
+        space.rank[slot] = draw(space.random)
+
+
+@kernel(inline=True)
+def rank_of(space, slot):
+    """Return the last tie-break of a state: the slot itself, or a random number."""
+    return np.int32(slot) if space.random[0] == 0 else space.rank[slot]
+
+
+@kernel(inline=True)
+def discover(space, base, slot, cell, h):
+    """Give a cell the next free slot as an open state that is in no heap yet."""
+    open_state(space, base, slot, cell, h)
     space.at[slot] = NONE
-    space.rank[slot] = slot if space.random[0] == 0 else draw(space.random)
+    space.rank[slot] = rank_of(space, slot)
 
 
 @kernel(inline=True)
