@@ -217,6 +217,12 @@ class PLRTA(Learner):
             "ceiling": ceiling(view.width * view.height, self.queue),
         }
 
+    def count_bytes(self) -> int:
+        """Return how many bytes its memory takes; on a large map, the queue as far as places were given."""
+        memory = self.memory
+        places = int(memory.space.state[0].slots) if isinstance(memory.space.seat, Paged) else 0
+        return super().count_bytes() + places * 2 * sum(array.itemsize for array in memory.first[:5])
+
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Let the values start at the heuristic."""
         super().clear_memory(view, seed)

@@ -95,11 +95,17 @@ def make_cells(cells: int, dtype: DTypeLike, value: int = 0, per_cell: int = 1) 
     return Paged(page, run, entry, np.zeros(1, USED))
 
 
+def _is_reserved(array: NDArray[Any]) -> bool:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return isinstance(getattr(array.base, "obj", None), mmap.mmap)  # what NumPy holds is a view of that memory
+
+
 class Holding:
     """How many bytes nested tuples of arrays really hold, to be asked again and again.
 
-    A tuple with an attribute ``held`` knows that itself: its arrays are longer than what is used of them. Everything is
-    counted once.
+    A tuple with an attribute ``held`` knows that itself, but for other such tuples in it: its arrays are longer than
+    what is used of them. Everything is counted once; what is reserved outside of such a tuple is hardly touched.
     """
 
     def __init__(self, parts: Any) -> None:
@@ -111,9 +117,10 @@ class Holding:
             part = todo.pop()
             if hasattr(part, "held"):
                 knowing[id(part)] = part
+                todo.extend(inner for inner in part if hasattr(inner, "held"))
             elif isinstance(part, tuple):
                 todo.extend(part)
-            elif isinstance(part, np.ndarray):
+            elif isinstance(part, np.ndarray) and not _is_reserved(part):
                 arrays[id(part)] = part.nbytes
         self._knowing, self._fixed = tuple(knowing.values()), sum(arrays.values())
 

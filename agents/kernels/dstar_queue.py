@@ -60,9 +60,9 @@ class Queue(NamedTuple):
 
     @property
     def held(self) -> int:
-        """How many bytes the vertices take, and the queue if all that were touched waited in it."""
+        """How many bytes vertices take that are not in pages, and the queue if all that were touched waited in it."""
         touched = int(self.state[0].touched)
-        vertices = self.vertex.nbytes if self.pages is None else self.pages.held
+        vertices = self.vertex.nbytes if self.pages is None else 0
         heads = self.head.nbytes if self.pages is None else min(touched, self.head.size) * self.head.itemsize
         return vertices + touched * (self.heap.itemsize + self.touched.itemsize) + heads
 

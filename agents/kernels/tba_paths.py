@@ -28,8 +28,8 @@ class Paths(NamedTuple):
 
     @property
     def held(self) -> int:
-        """How many bytes the cells of both paths take, and what says where they are."""
-        at = self.at.held if isinstance(self.at, Paged) else self.at.nbytes
+        """How many bytes the cells of both paths take, and what says where they are if that is not in pages."""
+        at = 0 if isinstance(self.at, Paged) else self.at.nbytes
         return at + self.cell.itemsize * int(self.info["count"].sum())
 
 

@@ -28,6 +28,7 @@ _SHIFT = 33  # of f, which is exact to 2**-40 of a step
 RING = record(lowest=int, entries=int, waiting=int)
 
 ENTRY = np.dtype((np.record, [("f", "i8"), ("minus_g", "i8"), ("rank", "i4"), ("slot", "i4")]))
+_STATE_BYTES = ENTRY.itemsize + 8  # with two links of four bytes
 
 
 class Buckets(NamedTuple):
@@ -52,9 +53,8 @@ class Buckets(NamedTuple):
 
     @property
     def held(self) -> int:
-        """How many bytes the states of the largest search take with their links and entries, and the heads of lists."""
-        per_state = self.after.itemsize + self.ahead.itemsize + self.lowest.itemsize
-        return self.space.held + per_state * self.space.most + self.head.nbytes
+        """How many bytes links and entries take beside the states of the largest search, and the heads of lists."""
+        return _STATE_BYTES * self.space.most + self.head.nbytes
 
 
 def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:

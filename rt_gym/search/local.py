@@ -37,8 +37,8 @@ class Local(NamedTuple):
 
     @property
     def held(self) -> int:
-        """How many bytes the states of the largest search take; the queues are lists of them."""
-        return self.space.held + self.learning.tie.itemsize * self.space.most
+        """How many bytes the queues take beside the states, whose lists they are."""
+        return self.learning.tie.itemsize * self.space.most
 
 
 def make_local(space: Space) -> Local:

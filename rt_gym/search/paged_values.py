@@ -19,11 +19,6 @@ class PagedValues(NamedTuple):
     table: Paged
     goal: NDArray[np.int64]
 
-    @property
-    def held(self) -> int:
-        """How many bytes the values take."""
-        return self.table.held
-
 
 def make_values(cells: int) -> Any:
     """Return values for a map with this many cells, border included: an array, or pages where the map is large."""

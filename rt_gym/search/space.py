@@ -93,8 +93,8 @@ class Space(NamedTuple):
 
     @property
     def held(self) -> int:
-        """How many bytes the states of the largest search take, and the seats."""
-        return _SLOT_BYTES * self.most + (self.seat.held if isinstance(self.seat, Paged) else self.seat.nbytes)
+        """How many bytes the states of the largest search take, and the seats if they are not in pages."""
+        return _SLOT_BYTES * self.most + (0 if isinstance(self.seat, Paged) else self.seat.nbytes)
 
 
 NO_SPACE: Any = absent(Space)
@@ -135,9 +135,9 @@ def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = ()
 def begin_problem(space: Space, seed: int) -> None:
     """Forget all searches of the last problem; seed 0 breaks ties by order of generation."""
     space.random[0] = seed
-    state = space.state[0]
-    state.slots = state.most = 0
-    state.stamp = max(state.stamp, 1)  # with 0, a seat that was never given would be that of slot 0
+    stamp, _, closed, best, _, skip = space.state[0].item()
+    # With stamp 0, a seat that was never given would be that of slot 0.
+    space.state[0] = (max(stamp, 1), 0, closed, best, 0, skip)
     if isinstance(space.seat, Paged):
         drop_pages(space.seat)
 
