@@ -85,6 +85,7 @@ class Grid:
         self.width, self.height = int(width), int(height)
         self.stride = self.width + 2
         self.connectivity, self.cost, self.corner, self.name = int(connectivity), cost, corner, name
+        self.searched = 0  # expansions to find out what is connected, see rt_gym.search.astar
 
     @cached_property
     def terrain(self) -> Terrain:

@@ -22,7 +22,8 @@ from rt_gym.trip import make_trip
 FOUND, EXHAUSTED, INTERRUPTED = range(3)
 
 CLOSED = 1  # the role of a closed state
-_FEW = 1 << 20  # expansions that take less time and memory than the components of a large map
+_FEW = 1 << 20  # expansions of a search for a path that need not exist
+_SHARE = 8  # the components of all cells take as long as the expansion of one in eight
 
 
 @kernel
@@ -121,10 +122,12 @@ def shortest_cost(grid: Grid, start: Position, goal: Position) -> int:
 def connected(grid: Grid, start: Position, goal: Position) -> bool:
     """Whether there is a path, of any length.
 
-    On a large map the components of all cells are only numbered if a search for the path takes too long.
+    On a large map the components of all cells are only numbered when searches for paths have taken as long as that.
     """
-    if grid.terrain.xy is None and not grid.is_labelled:
-        end, buckets = search_path(grid, start, goal, _FEW)
+    left = grid.terrain.mask.size // _SHARE - grid.searched
+    if grid.terrain.xy is None and left > 0 and not grid.is_labelled:
+        end, buckets = search_path(grid, start, goal, min(_FEW, left))
+        grid.searched += int(buckets.space.state[0].closed)
         if end == FOUND or (end == EXHAUSTED and not too_long(buckets)):
             return end == FOUND
     return bool(grid.labels[grid.cell(start)] == grid.labels[grid.cell(goal)])
