@@ -23,8 +23,8 @@ MEGABYTE = 1 << 20
 
 def tiled(side: int, tile: int = 256) -> Grid:
     """Return a map of this width and height that repeats one generated map, so that all sizes look the same."""
-    cells = generate("caves", width=tile, height=tile, density=0.4, steps=4, seed=7).passable
-    return Grid(np.tile(cells, (side // tile, side // tile)), name=f"caves-{side}")
+    cells = generate("random", width=tile, height=tile, density=0.3, seed=7).passable
+    return Grid(np.tile(cells, (side // tile, side // tile)), name=f"random-{side}")
 
 
 def problems(grid: Grid, count: int, steps: int, seed: int = 0) -> list[Problem]:
