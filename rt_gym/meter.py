@@ -145,14 +145,19 @@ def learn(trip):
     meter.scans += 1
 
 
+@kernel
+def list_raise(trip, cell, old, new):
+    """List that the learned value of a cell was raised."""
+    entry = trip.raised[trip.tally[0].raises]
+    entry.cell, entry.old, entry.new = cell, old, new
+
+
 @kernel(inline=True)
 def count_raise(trip, cell, old, new):
     """Count that the learned value of a cell was raised, and list it where there is room."""
-    tally = trip.tally[0]
-    if tally.raises < trip.raised.size:
-        entry = trip.raised[tally.raises]
-        entry.cell, entry.old, entry.new = cell, old, new
-    tally.raises += 1
+    if trip.tally[0].raises < trip.raised.size:
+        list_raise(trip, cell, old, new)
+    trip.tally[0].raises += 1
 
 
 @kernel(inline=True)

@@ -1,6 +1,6 @@
 """A*'s open list: buckets by f, of which only the lowest is kept in order.
 
-The buckets are a ring, each 1/128 of a step wide. The lowest one is a heap by the exact comparator (smaller f,
+The buckets are a ring, each 1/128 of a step wide, with a weight 1/16. The lowest one is a heap by the exact comparator (smaller f,
 larger g, first generated); the others are plain linked lists. The order of expansion is that of one large heap, so with
 a consistent heuristic no state is expanded twice, at a fraction of the comparisons.
 
@@ -22,10 +22,10 @@ from rt_gym.pages import arrays_for
 from rt_gym.search.space import NONE, Space, make_space, rank_of
 from rt_gym.terrain import METRIC, Terrain, gap
 
-_SHIFT = 33  # of f, which is exact to 2**-40 of a step
-
-# The lowest bucket (absolute), how many entries its heap has, and how many slots wait in higher ones.
-RING = record(lowest=int, entries=int, waiting=int)
+# The lowest bucket (absolute), how many entries its heap has, how many slots wait in higher ones, and how many bits of f
+# make a bucket.
+RING = record(lowest=int, entries=int, waiting=int, bits=int)
+_NARROW, _WIDE = 33, 36  # of f, which is exact to 2**-40 of a step; wide where f is spread by a weight
 
 ENTRY = np.dtype((np.record, [("f", "i8"), ("minus_g", "i8"), ("rank", "i4"), ("slot", "i4")]))
 _STATE_BYTES = ENTRY.itemsize + 8  # with two links of four bytes
@@ -70,7 +70,8 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
         _check_weight(terrain, weight)
     cells = terrain.mask.size
     space, (after, ahead) = make_space(cells), arrays_for(cells, cells, np.int32, np.int32)
-    reach = (1 + weight) * int(terrain.cost.max()) / (1 << _SHIFT) + 2
+    bits = _NARROW if weight == 1 else _WIDE
+    reach = (1 + weight) * int(terrain.cost.max()) / (1 << bits) + 2
     return Buckets(
         space=space,
         lowest=arrays_for(cells, cells + 1, ENTRY)[0],
@@ -80,7 +81,7 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
         metric=np.array(
             [tuple(int(step) * weight.numerator // weight.denominator for step in terrain.metric[0])], METRIC
         ),
-        state=np.zeros(1, RING),
+        state=np.array([(0, 0, 0, bits)], RING),
     )
 
 
@@ -167,7 +168,7 @@ def purge(buckets):
 @kernel(inline=True)
 def insert(buckets, slot):
     """Put a slot into the bucket of its f."""
-    bucket = buckets.space.f[slot] >> _SHIFT
+    bucket = buckets.space.f[slot] >> buckets.state[0].bits
     if bucket <= buckets.state[0].lowest:
         push(buckets, slot)
         return
@@ -195,7 +196,7 @@ def take_out(buckets, slot):
     if ahead != NONE:
         buckets.after[ahead] = after
     else:
-        buckets.head[buckets.space.f[slot] >> _SHIFT & (buckets.head.size - 1)] = after
+        buckets.head[buckets.space.f[slot] >> buckets.state[0].bits & (buckets.head.size - 1)] = after
     buckets.state[0].waiting -= 1
 
 
@@ -224,7 +225,7 @@ def clear(buckets, f):
     buckets.head[:] = NONE
     buckets.state[0].entries = 0
     buckets.state[0].waiting = 0
-    buckets.state[0].lowest = f >> _SHIFT
+    buckets.state[0].lowest = f >> buckets.state[0].bits
 
 
 @kernel(inline=True)

@@ -115,7 +115,7 @@ def is_full(table, more=0):
 @kernel(inline=True)
 def pair(t, cell):
     """Return the entry of a cell's value towards the goal ``t``."""
-    return np.int64(t) << CELL_BITS | np.int64(cell)
+    return np.int64(t) << CELL_BITS | np.int64(cell) & (1 << CELL_BITS) - 1  # so that the compiler knows both parts
 
 
 @kernel(inline=True)
@@ -134,7 +134,7 @@ def first_place(mask, cell):
     What stands above the cell, the goal, only says where the rows of a goal begin.
     """
     c = np.int64(cell)
-    c = (c & (1 << CELL_BITS) - 1) + (c >> CELL_BITS) * 0x9E3779B0 & 0x7FFFFFFF
+    c = c + (c >> CELL_BITS) * 0x9E3779B0 & 0x7FFFFFFF
     return ((c >> 2) * 0x9E3779B1 >> 15 << 2 | c & 3) & mask
 
 
