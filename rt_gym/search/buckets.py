@@ -1,12 +1,13 @@
 """A*'s open list: buckets by f, of which only the lowest is kept in order.
 
-The buckets are a ring, each 1/128 of a step wide, with a weight 1/16. The lowest one is a heap by the exact comparator (smaller f,
-larger g, first generated); the others are plain linked lists. The order of expansion is that of one large heap, so with
-a consistent heuristic no state is expanded twice, at a fraction of the comparisons.
+The buckets are a ring, each 1/128 of a step wide, or 1/16 with a weight. The lowest one is a heap by the exact
+comparator (smaller f, larger g, first generated); the others are plain linked lists. The order of expansion is that of
+one large heap, so with a consistent heuristic no state is expanded twice, at a fraction of the comparisons.
 
 An entry of the heap holds all that it is compared by, so that nothing is looked up elsewhere while entries change
-places. A cheaper path to a state in the heap adds another entry; the older one is *stale* and dropped when it comes up.
-That is rare: the state must have become cheaper by less than the width of a bucket. One in a higher bucket is moved.
+places. Without a weight a state in the heap rarely becomes cheaper: by less than the width of a bucket. It then gets
+another entry, and the older one is *stale* and dropped when it comes up. With a weight that is common, and the places
+of entries are kept, so that they can rise from where they are. A state in a higher bucket is moved.
 """
 
 from fractions import Fraction
@@ -22,9 +23,9 @@ from rt_gym.pages import arrays_for
 from rt_gym.search.space import NONE, Space, make_space, rank_of
 from rt_gym.terrain import METRIC, Terrain, gap
 
-# The lowest bucket (absolute), how many entries its heap has, how many slots wait in higher ones, and how many bits of f
-# make a bucket.
-RING = record(lowest=int, entries=int, waiting=int, bits=int)
+# The lowest bucket (absolute), how many entries its heap has, how many slots wait in higher ones, how many bits of f
+# are within a bucket, and whether the places of entries are kept.
+RING = record(lowest=int, entries=int, waiting=int, bits=int, placed=int)
 _NARROW, _WIDE = 33, 36  # of f, which is exact to 2**-40 of a step; wide where f is spread by a weight
 
 ENTRY = np.dtype((np.record, [("f", "i8"), ("minus_g", "i8"), ("rank", "i4"), ("slot", "i4")]))
@@ -35,7 +36,7 @@ class Buckets(NamedTuple):
     """The open list, and the arrays of a search.
 
     Attributes:
-        space: the states; ``at`` is NONE for one that waits in a bucket above the lowest.
+        space: the states; ``at`` is NONE for one that is not in the heap, else its place if these are kept, else 0.
         lowest: ENTRY, the lowest bucket in heap order, with a place for an entry of every state and more.
         head: int32, first slot of every bucket, NONE if empty; a power of two in size.
         after, ahead: int32, the next and the previous slot in the same bucket.
@@ -81,7 +82,7 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
         metric=np.array(
             [tuple(int(step) * weight.numerator // weight.denominator for step in terrain.metric[0])], METRIC
         ),
-        state=np.array([(0, 0, 0, bits)], RING),
+        state=np.array([(0, 0, 0, bits, weight > 1)], RING),
     )
 
 
@@ -105,28 +106,40 @@ def sooner(entry, f, minus_g, rank):
 
 
 @kernel(inline=True)
-def put(entry, f, minus_g, rank, slot):
-    """Write an entry."""
+def put(buckets, hole, f, minus_g, rank, slot):
+    """Write the entry of a slot at a place of the heap."""
+    entry = buckets.lowest[hole]
     entry.f = f
     entry.minus_g = minus_g
     entry.rank = rank
     entry.slot = slot
+    if buckets.state[0].placed != 0:
+        buckets.space.at[slot] = hole
+
+
+@kernel(inline=True)
+def shift(buckets, hole, other):
+    """Write another entry of the heap at a place of it."""
+    entry = buckets.lowest[other]
+    put(buckets, hole, entry.f, entry.minus_g, entry.rank, entry.slot)
 
 
 @kernel(inline=True)
 def push(buckets, slot):
-    """Put a slot into the heap."""
-    space, heap, hole = buckets.space, buckets.lowest, buckets.state[0].entries
-    f, minus_g, rank = space.f[slot], -space.g[slot], rank_of(space, slot)
-    buckets.state[0].entries += 1
-    space.at[slot] = 0
+    """Put a slot into the heap, or let it rise where its place is kept."""
+    space, heap, state = buckets.space, buckets.lowest, buckets.state[0]
+    f, minus_g, rank, hole = space.f[slot], -space.g[slot], rank_of(space, slot), np.int64(space.at[slot])
+    if hole == NONE or state.placed == 0:
+        hole = state.entries
+        state.entries += 1
+        space.at[slot] = 0
     while hole > 0:
         above = (hole - 1) >> 1
         if sooner(heap[above], f, minus_g, rank):
             break
-        put(heap[hole], heap[above].f, heap[above].minus_g, heap[above].rank, heap[above].slot)
+        shift(buckets, hole, above)
         hole = above
-    put(heap[hole], f, minus_g, rank, slot)
+    put(buckets, hole, f, minus_g, rank, slot)
 
 
 @kernel(inline=True)
@@ -144,9 +157,9 @@ def pop(buckets):
             below += 1
         if not sooner(heap[below], f, minus_g, rank):
             break
-        put(heap[hole], heap[below].f, heap[below].minus_g, heap[below].rank, heap[below].slot)
+        shift(buckets, hole, below)
         hole = below
-    put(heap[hole], f, minus_g, rank, slot)
+    put(buckets, hole, f, minus_g, rank, slot)
 
 
 @kernel(inline=True)
@@ -185,9 +198,9 @@ def insert(buckets, slot):
 
 @kernel(inline=True)
 def take_out(buckets, slot):
-    """Take a slot out of its bucket before it gets another f; from the heap, its stale entry is dropped later."""
+    """Take a slot out of its bucket before it gets another f. In the heap it rises later, or its entry is stale."""
     if buckets.space.at[slot] != NONE:
-        if buckets.state[0].entries == buckets.lowest.size:
+        if buckets.state[0].entries == buckets.lowest.size and buckets.state[0].placed == 0:
             purge(buckets)
         return
     after, ahead = buckets.after[slot], buckets.ahead[slot]

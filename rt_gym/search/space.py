@@ -188,10 +188,11 @@ def seat_of(space, base, cell):
 
 @kernel(inline=True)
 def open_state(space, base, slot, cell, h):
-    """Give a cell the next free slot as an open state; ``rank_of`` is its last tie-break."""
+    """Give a cell the next free slot as an open state that is in no heap yet; ``rank_of`` is its last tie-break."""
     give_slot(space, base, slot, cell)
     space.h[slot] = h
     space.role[slot] = OPEN
+    space.at[slot] = NONE
     if space.random[0] != 0:
         space.rank[slot] = draw(space.random)
 
@@ -204,9 +205,8 @@ def rank_of(space, slot):
 
 @kernel(inline=True)
 def discover(space, base, slot, cell, h):
-    """Give a cell the next free slot as an open state that is in no heap yet."""
+    """Give a cell the next free slot as an open state whose rank can be looked up."""
     open_state(space, base, slot, cell, h)
-    space.at[slot] = NONE
     space.rank[slot] = rank_of(space, slot)
 
 
