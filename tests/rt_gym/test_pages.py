@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from profiles import examples
 from rt_gym import Grid, pages
-from rt_gym.pages import RUN, Paged, make_cells, read, reserve, reset_cells, write
+from rt_gym.pages import RUN, Holding, Paged, make_cells, read, reserve, reset_cells, write
+from rt_gym.search.local import make_local
 from rt_gym.search.paged_values import (
     PagedValues,
     count_raised,
@@ -16,6 +17,7 @@ from rt_gym.search.paged_values import (
     reset_values,
     value_in_pages,
 )
+from rt_gym.search.space import begin_problem, give_slot, make_space
 from rt_gym.search.values import raise_value, set_value, value_at
 from rt_gym.terrain import count_learned, fill_h0, h0, open_distance
 from rt_gym.trip import make_trip
@@ -92,3 +94,15 @@ def test_the_heuristic_needs_no_table_of_coordinates(a: int, b: int, rules: tupl
     expected = (max(dx, dy) - min(dx, dy)) * straight + min(dx, dy) * diagonal
     assert h0(grid.terrain, first, second) == open_distance(grid.terrain, first, second) == expected
     assert grid.positions(np.array([first, second])).tolist() == [[a % 9, a // 9], [b % 9, b // 9]]
+
+
+def test_what_is_held_is_counted_once_and_as_far_as_it_is_used() -> None:
+    space = make_space(CELLS)
+    local, own = make_local(space), np.zeros(10, np.int64)
+    alone = Holding(space).bytes
+    begin_problem(space, 0)
+    give_slot(space, np.int64(1 << 32), np.int64(0), np.int64(3))
+    space.state[0].slots = 1
+    once, twice = Holding(space).bytes, Holding((space, local, (space,), own)).bytes
+    assert alone < once
+    assert twice == once + local.held + own.nbytes
