@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rt_gym.trip import Trip
 
 UNLIMITED = 1 << 62
+MARK_BITS = 4  # sixteen cells share a mark
 
 # Why an agent cannot move, in the place of a direction: it knows no way to the goal, it has overrun its budget, or its
 # memory is full.
@@ -154,10 +155,12 @@ def list_raise(trip, cell, old, new):
 
 @kernel(inline=True)
 def count_raise(trip, cell, old, new):
-    """Count that the learned value of a cell was raised, and list it where there is room."""
+    """Count that the learned value of a cell was raised, list it where there is room, and mark where it was."""
     if trip.tally[0].raises < trip.raised.size:
         list_raise(trip, cell, old, new)
     trip.tally[0].raises += 1
+    if cell >> MARK_BITS < trip.marks.size:
+        trip.marks[cell >> MARK_BITS] = 1
 
 
 @kernel(inline=True)

@@ -35,6 +35,7 @@ class Trip(NamedTuple):
         path: int32, the cell after every move, the start first, up to the length of the array.
         log: int32, the cells expanded for the current move, or for the last one, up to the length of the array.
         raised: RAISE, the values raised in the trial, up to the length of the array.
+        marks: uint8 per 2**MARK_BITS cells, 1 where a value was raised since the problem began; empty if nobody asks.
         changed: int32, the cells whose believed state changed since the last plan.
         clock: how long the moves took.
     """
@@ -46,13 +47,14 @@ class Trip(NamedTuple):
     path: NDArray[np.int32]
     log: NDArray[np.int32]
     raised: NDArray[np.record]
+    marks: NDArray[np.uint8]
     changed: NDArray[np.int32]
     clock: Clock
 
     @property
     def held(self) -> int:
         """How many bytes it takes. Plans and lists of changes are short beside the room for them."""
-        arrays = (self.meter, self.tally, self.state, self.path, self.log, self.raised, *self.clock)
+        arrays = (self.meter, self.tally, self.state, self.path, self.log, self.raised, self.marks, *self.clock)
         return sum(array.nbytes for array in arrays)
 
 
@@ -65,6 +67,7 @@ def make_trip(
     budget: Budget | None = None,
     rows: tuple[int, ...] = (),
     raised: int = 0,
+    marks: int = 0,
 ) -> Trip:
     """Return the record of a trial, or ``rows`` of them for a batch.
 
@@ -77,6 +80,7 @@ def make_trip(
         budget: the limit per move; none if not given.
         rows: how many records, as the first axes of every array.
         raised: how many raised values are listed.
+        marks: how many marks there are of where values were raised.
     """
     return Trip(
         meter=np.broadcast_to((budget or Budget()).meter(), (*rows, 1)).copy(),
@@ -86,6 +90,7 @@ def make_trip(
         path=np.empty((*rows, path), np.int32),
         log=np.empty((*rows, log), np.int32),
         raised=np.empty((*rows, raised), RAISE),
+        marks=np.zeros((*rows, marks), np.uint8),
         changed=np.empty((*rows, changed), np.int32),
         clock=make_clock(timed, rows),
     )

@@ -15,7 +15,8 @@ from rt_gym.belief import first_belief, renew_belief
 from rt_gym.errors import BudgetExceeded, Fault, InputError, flag, quoted, whole
 from rt_gym.handles import KeptHandle
 from rt_gym.jit import kernel
-from rt_gym.meter import GO, STOP, STUCK, TALLY, Budget, after_overrun, close_meter
+from rt_gym.meter import GO, MARK_BITS, STOP, STUCK, TALLY, Budget, after_overrun, close_meter
+from rt_gym.pages import is_large
 from rt_gym.problem import Problem, free_position, position_on
 from rt_gym.search.reach import nearest_cell
 from rt_gym.terrain import Position
@@ -107,7 +108,16 @@ class World:
         cells, changes = problem.grid.terrain.free.size, problem.changes or ()
         self.terrain = first_belief(problem.grid, problem.vision, bool(changes))
         try:
-            self.trip = make_trip(cells, max_moves + 1, log, cells + len(changes), clock, self.budget, raised=raised)
+            self.trip = make_trip(
+                plan=cells,
+                path=max_moves + 1,
+                log=log,
+                changed=cells + len(changes),
+                timed=clock,
+                budget=self.budget,
+                raised=raised,
+                marks=0 if is_large(cells) else (cells >> MARK_BITS) + 1,
+            )
         except MemoryError:
             raise InputError(f"a path of {max_moves} moves takes more memory than there is: lower max_moves") from None
         self._fresh = True  # whether the arrays are as they were made
@@ -136,6 +146,7 @@ class World:
         if self.truth is None or problem.changes or self.truth.when.size > 0 or self._edited:
             self.truth = make_truth(problem)
         self.problem, self._sight, self._edited = problem, sight(problem), False
+        self.trip.marks[:] = 0
         self.kernel_view, self._view = KernelView(problem, self.terrain, self.trip), None
         self.begin_trial()
 

@@ -54,7 +54,7 @@ class Thoughts:
     def count_learned(self) -> int:
         """Return how many values differ from the heuristic."""
         view = self.view
-        return 0 if self.values is None else count_raised(self.values, view.terrain, view.goal_cell)
+        return 0 if self.values is None else count_raised(self.values, view.terrain, view.goal_cell, view.trip.marks)
 
     def count_states(self) -> int:
         """Return how many states it holds: its learned values."""

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.jit import kernel
+from rt_gym.meter import MARK_BITS
 from rt_gym.pages import RUN, SHIFT, Paged, drop_pages, is_large, make_cells, new_page, paged_entry
-from rt_gym.terrain import Terrain, count_learned, fill_h0, h0, open_distance
+from rt_gym.terrain import Terrain, fill_h0, h0, open_distance
 
 
 class PagedValues(NamedTuple):
@@ -36,9 +37,9 @@ def reset_values(h: Any, terrain: Terrain, t: int) -> None:
         fill_h0(terrain, t, h)
 
 
-def count_raised(h: Any, terrain: Terrain, t: int) -> int:
-    """Return how many free cells have a value other than the heuristic."""
-    return int(count_in_pages(h, terrain) if isinstance(h, PagedValues) else count_learned(terrain, t, h))
+def count_raised(h: Any, terrain: Terrain, t: int, marks: NDArray[np.uint8]) -> int:
+    """Return how many free cells have a value other than the heuristic: in pages, or where there are marks."""
+    return int(count_in_pages(h, terrain) if isinstance(h, PagedValues) else count_marked(terrain, t, h, marks))
 
 
 def dense_values(h: Any, terrain: Terrain) -> NDArray[np.int64]:
@@ -67,6 +68,17 @@ def copy_pages(table, out):
         first = np.int64(table.run[k]) << SHIFT
         for j in range(min(RUN, out.size - first)):
             out[first + j] = table.entry[(k << SHIFT) + j]
+
+
+@kernel
+def count_marked(terrain, t, h, marks):
+    """Return how many free cells have a value other than the heuristic, of those that share a mark; see ``Trip``."""
+    count = 0
+    for k in range(marks.size):
+        if marks[k] != 0:
+            for cell in range(k << MARK_BITS, min(k + 1 << MARK_BITS, h.size)):
+                count += (h[cell] != h0(terrain, cell, t)) & (terrain.free[cell] != 0)
+    return count
 
 
 @kernel

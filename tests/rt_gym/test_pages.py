@@ -66,7 +66,8 @@ def test_what_is_reserved_is_zero_and_takes_no_memory_of_its_own() -> None:
 def test_values_in_pages_are_those_in_an_array(goal: int, raises: list[tuple[int, int, bool]]) -> None:
     grid = Grid(np.ones((7, 9), bool))
     cells = [grid.cell((k % 9, k // 9)) for k in range(63)]
-    t, terrain, trips = cells[goal], grid.terrain, (make_trip(0), make_trip(0))
+    t, terrain = cells[goal], grid.terrain
+    trips = make_trip(0), make_trip(0, marks=terrain.mask.size)
     paged, dense = make_values(terrain.mask.size), np.empty(terrain.mask.size, np.int64)
     reset_values(paged, terrain, t)
     fill_h0(terrain, t, dense)
@@ -80,7 +81,10 @@ def test_values_in_pages_are_those_in_an_array(goal: int, raises: list[tuple[int
     assert [value_at(paged, terrain, cell, t) for cell in cells] == dense[cells].tolist()
     assert [value_in_pages(paged, terrain, cell) for cell in cells] == dense[cells].tolist()
     assert dense_values(paged, terrain)[cells].tolist() == dense[cells].tolist()
-    assert count_raised(paged, terrain, t) == count_learned(terrain, t, dense)
+    if all(raised for _, _, raised in raises):
+        marks = trips[1].marks
+        assert count_raised(dense, terrain, t, marks) == count_learned(terrain, t, dense)
+    assert count_raised(paged, terrain, t, trips[0].marks) == count_learned(terrain, t, dense)
     assert trips[0].tally[0].raises == trips[1].tally[0].raises
 
 
