@@ -17,10 +17,7 @@ from rt_gym.handles import KeptHandle
 from rt_gym.meter import MEMORY_FULL
 from rt_gym.pages import Holding, is_large
 from rt_gym.search.buckets import make_buckets
-from rt_gym.search.paged_values import (
-    make_values,
-    reset_values,
-)
+from rt_gym.search.paged_values import make_values, reset_values
 from rt_gym.search.space import Space, begin_problem, make_space
 from rt_gym.trip import STAY
 from rt_gym.truth import Truth
