@@ -12,8 +12,8 @@ import agents
 from profiles import examples
 from reference.checks import assert_refused, some_problems
 from reference.contract import exact_cost, path_of, random_problems
-from reference.plain_grid import h0
-from reference.plain_oracle import problems
+from reference.plain_grid import h0, path_cost
+from reference.plain_oracle import distances, problems
 from reference.small_maps import ALONG_THE_HORSESHOE, CUP, HORSESHOE, drawn
 from reference.traces import start
 from rt_gym import STAY, Budget, Problem, World
@@ -187,18 +187,20 @@ class TestPlentyOfNodes:
 
 @given(problem=problems(max_side=10), nodes=st.integers(1, 30), tie=st.sampled_from(["first", "random"]))
 @examples(100)
-def test_every_search_begins_nearer_to_the_goal(
+def test_every_search_begins_nearer_to_the_goal_and_the_last_finds_a_shortest_path(
     problem: tuple[Any, Any, Any], nodes: int, tie: str, act_out: Callable[..., Any]
 ) -> None:
     grid, _, goal = problem
     agent, world = agents.make("capped-astar", nodes=nodes, tie=tie), World(Problem(*problem))
     agent.reset(world.view, seed=1)
     trace = act_out(agent, world, 200)
-    searched = [h0(grid, cell, goal) for cell, spent in zip(trace.path, trace.expansions, strict=False) if spent]
-    assert all(before > after for before, after in pairwise(searched))
+    searches = [k for k, spent in enumerate(trace.expansions) if spent]
+    assert all(h0(grid, trace.path[a], goal) > h0(grid, trace.path[b], goal) for a, b in pairwise(searches))
     if trace.outcome != "goal":
-        assert trace.path[-1] == trace.path[-2]
-        assert trace.expansions[-1] == 0
+        assert set(trace.path[searches[-1] :]) == {trace.path[-1]}
+    elif searches:  # none where the start is the goal
+        last = trace.path[searches[-1] :]
+        assert path_cost(grid, last) == distances(grid, goal)[last[0]]
 
 
 def test_the_more_nodes_the_fewer_stand_still() -> None:
