@@ -79,7 +79,7 @@ class Crew:
         if not self._blocking or self._eyes == i or self.steps[i].live == GONE:
             return
         self.close_eyes()
-        # An agent in Python may leave its list of changes unread: each cell is listed once then, for which there is room.
+        # An agent in Python may leave its list of changes unread: then each cell is listed once, which has room.
         with_room(self._units[i].view.trip, 2 * self._most_seen)
         if look(self._bodies, self._columns, self._team, i):
             self._eyes = i

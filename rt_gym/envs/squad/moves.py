@@ -1,7 +1,7 @@
 """A tick in which every unit is moved by an action of its own: the moves, what they are worth, the observations.
 
-Units move one after the other, by the rules of ``rt_gym.squad.crowd``. An observation is that of ``RTPath-v0``, followed
-by one more plane of the window: where other units are.
+Units move one after the other, by the rules of ``rt_gym.squad.crowd``. An observation is that of ``RTPath-v0`` and one
+more plane of the window: where other units are.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from rt_gym.trip import STAY, still_legal
 GONE, ACTING, LEAVING = range(3)
 
 # What a unit does in a tick. Whether it is GONE, ACTING or LEAVING with this tick; what a reward of one is worth; the
-# direction it was told; where it stood before and stands after, which moves the map allows there, a bit for each, and how
+# direction it was told; where it stood before and stands after, which moves the map allows there, a bit for each; how
 # many diagonal steps it had made before; what it has spent, of what its budget counts, and which share is left of that;
 # the reward, and the bits of ``rt_gym.envs.step`` that say how the tick ended for it.
 STEP = record(

@@ -38,7 +38,7 @@ class RTSquadParallel(ParallelEnv):
 
     ## Description
     Every unit has a start and a goal. In a tick all act at once; they move one after the other, by their numbers, each
-    into a cell that is free at that moment, so that no two ever share a cell or swap. Whoever finds its way barred stands
+    into a cell that is free at that moment, so that no two ever share a cell or swap. Who finds its way barred stands
     still. A unit may think before it moves, through ``env.view("unit_0")``, under a budget of its own.
 
     ## Action Space
@@ -60,8 +60,8 @@ class RTSquadParallel(ParallelEnv):
     its agent knows no way to the goal.
 
     Args:
-        budget: the limit per unit and tick: a number of expansions, after which the unit stands still, or a Budget; None
-            counts without a limit.
+        budget: the limit per unit and tick: a number of expansions, beyond which the unit stands still, or a Budget;
+            None counts without a limit.
         render_mode: ``"rgb_array"`` or None.
         render_size: width and height of a frame in pixels.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rt_gym.envs.path import PathSettings
-from rt_gym.errors import InputError, choice, flag, quoted, whole
+from rt_gym.errors import InputError, choice, flag, whole
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
 from rt_gym.squad.team import check_places, check_problems
@@ -44,7 +44,9 @@ class ParallelSettings(PathSettings):
         self.sight = sight if sight is None else whole("sight", sight, 1)
         self.stays = choice("on_arrival", on_arrival, ("leave", "stay")) == "stay"
         if flag("push", push) and not (blocking and self.stays):
-            raise InputError('push goes with blocking=True and on_arrival="stay": only who stands on its goal is pushed')
+            raise InputError(
+                'push goes with blocking=True and on_arrival="stay": only who stands on its goal is pushed'
+            )
         settings.setdefault("pool", max(128, 4 * self.units))
         super().__init__(stay=True, max_moves=whole("max_ticks", max_ticks, 1, 10**9), **settings)
         if flag("shared_fog", shared_fog) and not self.fog:
@@ -66,9 +68,9 @@ class ParallelSettings(PathSettings):
             own = list({problem.goal: problem for problem in reversed(own)}.values())
         if len(own) < self.units:
             different = " with different starts and goals" if self.blocking else ""
+            name, most = grid.name or "without a name", len(own)
             raise InputError(
-                f"units: map {grid.name or 'without a name'} has {len(own)} problems{different} for {self.units} units; "
-                "give a larger pool"
+                f"units: map {name} has {most} problems{different} for {self.units} units: enlarge the pool"
             )
         return list(check_problems(own))
 
@@ -87,7 +89,6 @@ class ParallelSettings(PathSettings):
         grid, first = given[0].grid, self.grids[0]
         if (grid.connectivity, grid.cost) != (first.connectivity, first.cost):
             raise InputError("options['problems'] have another connectivity or cost model than this environment")
-        if max(grid.width, grid.height) > self.side or (given[0].vision is None) == self.fog:
-            size = quoted((grid.width, grid.height))
-            raise InputError(f"options['problems'] do not fit the observations: a larger map, {size}, or another fog")
+        if max(grid.width, grid.height) > self.side or (given[0].vision is not None and not self.fog):
+            raise InputError("options['problems'] do not fit the observations: a larger map, or fog in a clear world")
         return given
