@@ -181,6 +181,7 @@ class TestMoves:
             assert env.agents == left
             _, _, terminated, truncated, _ = env.step(dict.fromkeys(left, STILL))
             assert (terminated["unit_1"], truncated["unit_1"], env.agents) == (False, True, [])
+            assert {name for name in left if terminated[name]} == set(left) - {"unit_1"}
 
 
 @needs_pettingzoo
