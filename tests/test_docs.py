@@ -13,6 +13,7 @@ import rt_gym
 from rt_gym.envs.depth import DepthGoalSettings, DepthSettings
 from rt_gym.envs.path import PathSettings, RTPathEnv, RTPathVectorEnv
 from rt_gym.envs.settings import Settings
+from rt_gym.envs.squad.settings import ParallelSettings
 from rt_gym.envs.think import ThinkSettings
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.subgoal import SUBGOAL
@@ -21,7 +22,7 @@ from rt_gym.features.thinking import THOUGHTS
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]
 ENVIRONMENTS = ROOT / "docs" / "environments.md"
-EXTRAS = ("stable_baselines3", "torch", "pygame", "moviepy", "dask")
+EXTRAS = ("stable_baselines3", "torch", "pygame", "moviepy", "dask", "pettingzoo")
 HEADINGS = [
     "Description",
     "Action Space",
@@ -141,6 +142,10 @@ class TestEnvironmentsPage:
         assert "a `budget`, 1000 by default" in sections(sections(self.text, 2)[env_id], 3)["Vectorised environment"]
         batch: Any = gym.make_vec(env_id, vectorization_mode="vector_entry_point", map="open-16", pool=1)
         assert batch.budget == rt_gym.Budget(1000)
+
+    def test_an_environment_of_many_units_has_these_arguments_on_top(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTSquadParallel"], 3)["Arguments"])
+        assert table == defaults(ParallelSettings)
 
     def test_the_arguments_of_a_budget_are_those_of_the_code(self) -> None:
         table = first_columns(self.text)

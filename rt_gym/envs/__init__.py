@@ -38,7 +38,18 @@ def register() -> None:
 def view(env: gym.Env[Any, Any]) -> View:
     """Return what an agent may know of an environment's current episode, through any wrappers."""
     inner = env.unwrapped
+    if callable(getattr(inner, "view", None)):
+        raise InputError("every unit of this environment has a view of its own, such as env.view('unit_0')")
     if not hasattr(inner, "view"):
         raise InputError(f"{env} is none of this package's environments: it has no view for an agent")
     seen: View = inner.view
     return seen
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs PettingZoo when it is asked for, and not before."""
+    if name != "RTSquadParallel":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rt_gym.envs.squad.parallel import RTSquadParallel
+
+    return RTSquadParallel
