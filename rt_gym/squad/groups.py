@@ -11,7 +11,7 @@ from rt_gym.handles import kind_of, stack
 from rt_gym.squad.acting import acting, finish_act
 from rt_gym.squad.crowd import hide_others, show_others
 from rt_gym.squad.team import Unit
-from rt_gym.trip import STAY
+from rt_gym.trip import STAY, with_room
 
 
 class Group:
@@ -81,6 +81,7 @@ class PlainGroup:
         unit.view.trip.meter["limit"] = columns[i].share
         blocking = team.state[0].blocking
         if blocking:
+            with_room(unit.view.trip, 2 * team.seen.shape[1])  # nobody forgets changes after a plan in Python
             show_others(team, bodies, columns, i)
         try:
             action = unit.agent.act()
