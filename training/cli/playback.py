@@ -5,16 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agents import Agent, Run
 from agents.record import Decision
 from agents.runner.trials import ask
 from rt_gym import Budget, Problem, World
 from rt_gym.cost import to_float, to_floats
-from rt_gym.render import Scene
+from rt_gym.render import Scene, close_up
 from rt_gym.render.pane import make_pane
-from rt_gym.render.scene import GRID_LAYERS
 from rt_gym.search.values import values_at
 from rt_gym.terrain import DIRECTIONS, Position
 from rt_gym.trip import STAY
@@ -205,34 +203,6 @@ class Playback:
 
 def _touching(one: Position, other: Position) -> bool:
     return max(abs(one[0] - other[0]), abs(one[1] - other[1])) <= 1
-
-
-def close_up(scene: Scene, cells: int) -> Scene:
-    """Return the part of a scene that is at most ``cells`` wide and high, around the agent.
-
-    Start and goal are moved to the nearest edge where they are out of sight, and so show the way.
-    """
-    pane = make_pane(scene.passable.shape, scene.position, cells, cells, cells)
-    corner, last = np.array([pane.left, pane.top]), np.array([pane.columns - 1, pane.rows - 1])
-
-    def moved(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        return positions[pane.inside(positions)] - corner
-
-    def edged(position: Position) -> Position:
-        x, y = np.clip(np.array(position) - corner, 0, last)
-        return int(x), int(y)
-
-    return Scene(
-        passable=pane.cut(scene.passable),
-        known=None if scene.known is None else pane.cut(scene.known),
-        position=edged(scene.position),
-        start=edged(scene.start),
-        goal=edged(scene.goal),
-        trail=moved(scene.trail),
-        layers={name: (pane.cut if name in GRID_LAYERS else moved)(layer) for name, layer in scene.layers.items()},
-        caption=scene.caption,
-        changed=moved(scene.changed),
-    )
 
 
 def caption(label: str, moment: Moment, run: Run) -> str:
