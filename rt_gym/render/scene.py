@@ -79,7 +79,7 @@ class Scene:
         known = None if self.known is None else _grid("known", np.asarray(self.known, bool), passable.shape)
         layers = {name: _grid(name, self.layers[name], passable.shape) for name in GRID_LAYERS if name in self.layers}
         layers |= {name: _positions(name, self.layers.get(name, ())) for name in POSITION_LAYERS}
-        checked = {"passable": passable, "known": known, "layers": layers}
+        checked: dict[str, Any] = {"passable": passable, "known": known, "layers": layers}
         checked |= {name: _positions(name, getattr(self, name)) for name in ("trail", "changed")}
         checked["units"] = self.units and _checked_units(self.units)
         for name, value in checked.items():

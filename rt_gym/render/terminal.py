@@ -102,7 +102,7 @@ def _marks(scene: Scene) -> Iterator[tuple[Position, Character]]:
     colours = [palette.UNITS[i % len(palette.UNITS)] for i in range(len(arrived))]
     for i, colour in enumerate(colours):
         yield units.goals[i], (_DOTTED_RING if arrived[i] else _RING, colour, palette.UNIT_EDGE)
-    for i in np.flatnonzero(~arrived):
+    for i in np.flatnonzero(~arrived).tolist():
         pair = (colours[i], palette.UNIT_EDGE) if units.still[i] else (palette.UNIT_EDGE, colours[i])
         yield units.positions[i], (_SYMBOLS[i % len(_SYMBOLS)], *pair)
 
