@@ -277,14 +277,13 @@ def caption(label: str, moment: Moment, run: Run) -> str:
 
 def squad_caption(label: str, moment: SquadMoment, run: SquadRun, allowance: int) -> str:
     """Return one line about a tick: agent, tick, arrivals, work, and how many wait."""
-    arrived = f"{moment.arrived} of {run.units} arrived"
-    if moment.outcome is None:
-        parts = [f"tick {moment.moves} of {run.ticks}", arrived, f"work {moment.work:,} of {allowance:,}"]
+    if moment.outcome == "goal":
+        parts = ["all arrived", _some(moment.moves, "tick"), f"{run.suboptimality.mean():.2f} x optimal"]
+    else:
+        parts = [f"tick {moment.moves} of {run.ticks}", f"{moment.arrived} of {run.units} arrived"]
+        parts += [f"work {moment.work:,} of {allowance:,}"]
         unserved = f", {moment.unserved} without a share" if moment.unserved else ""
         parts += [f"{moment.still.sum()} stand still{unserved}"] if moment.still.any() else []
-    else:
-        parts = ["all arrived" if moment.outcome == "goal" else ENDS[moment.outcome], _some(moment.moves, "tick")]
-        parts += [arrived] if moment.outcome != "goal" else [f"{run.suboptimality.mean():.2f} x optimal"]
     return " · ".join([label, *parts])
 
 

@@ -148,8 +148,9 @@ class TestMoments:
         end = SquadMoment(run.ticks, 6, 0, np.zeros(6, bool), 0, outcome="goal")
         ratio = run.suboptimality.mean()
         assert squad_caption("x", end, run, 300) == f"x · all arrived · {run.ticks} ticks · {ratio:.2f} x optimal"
-        cut = SquadMoment(1, 2, 0, np.zeros(6, bool), 0, outcome="out of moves")
-        assert squad_caption("x", cut, run, 300) == "x · no moves left · 1 tick · 2 of 6 arrived"
+        cut = SquadMoment(run.ticks, 2, 0, np.zeros(6, bool), 0, outcome="out of moves")
+        words = f"x · tick {run.ticks} of {run.ticks} · 2 of 6 arrived · work 0 of 300"
+        assert squad_caption("x", cut, run, 300) == words
 
 
 class TestPictures:
