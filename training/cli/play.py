@@ -29,9 +29,8 @@ MaxMoves = Annotated[int, PROBLEMS.option("N", "Give up after this many moves.",
 Agent = Annotated[str, _AGENT.option("ID[:NAME=VALUE,...]", "The agent and its settings, see rt-gym agents.")]
 Budget = Annotated[int | None, _AGENT.option("N", "Expansions per move; fits the settings that are not given.", min=1)]
 Units = Annotated[int | None, _SQUAD.option("N", "How many units go at once, each with an agent.", min=1, max=10_000)]
-AllowanceOfAll = Annotated[
-    int | None, _SQUAD.option("N", f"Expansions per tick for all together; {_PER_UNIT} per unit if not given.", min=1)
-]
+_OF_ALL = f"Expansions per tick for all together; {_PER_UNIT} per unit if not given."
+AllowanceOfAll = Annotated[int | None, _SQUAD.option("N", _OF_ALL, min=1, max=10**12)]
 Rule = Annotated[str | None, _SQUAD.option("NAME", "Who gets them: equal, round-robin, nearest or neediest.")]
 Blocking = Annotated[bool, _SQUAD.option(None, "Units are in each other's way.", "--blocking")]
 Push = Annotated[bool, _SQUAD.option(None, "Units on their goals are pushed out of the way.", "--push")]
@@ -113,7 +112,7 @@ class _Order:
         """Refuse options that do not go together."""
         if self.units is None:
             for option in fields(self):
-                if getattr(self, option.name):
+                if getattr(self, option.name) not in (None, False):
                     _refuse(f"--{option.name.replace('_', '-')} goes with --units")
         elif budget is not None:
             _refuse("--budget is for the moves of one agent: what units may expand together is --allowance")
@@ -126,7 +125,8 @@ class _Order:
 
     def options(self) -> dict[str, Any]:
         """Return what a squad takes besides its problems and agents."""
-        own = {"rule": self.rule or _RULE, "allowance": self.allowance or _PER_UNIT * (self.units or 1)}
+        rule = _RULE if self.rule is None else self.rule
+        own = {"allowance": self.allowance or _PER_UNIT * (self.units or 1), "rule": rule}
         return own | {name: getattr(self, name) for name in ("blocking", "push", "shared_fog")}
 
 

@@ -226,10 +226,12 @@ def in_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
         (["--units", "4", "--push"], "--push goes with --blocking"),
         (["--units", "4", "--shared-fog"], "--shared-fog goes with --vision"),
         (["--units", "4", "--rule", "loudest"], 'rule must be "equal", "round-robin", "nearest", "neediest"'),
+        (["--units", "4", "--rule", ""], 'rule must be "equal"'),
         (["--units", "4", "--agent", "lss-lrt"], "did you mean lss-lrta?"),
         (["--units", "4", "--changes", "flood"], "there are no changes 'flood'"),
         (["--units", "4", "--optimal", "5000..6000"], "with an optimal cost from 5000 to 6000"),
         (["--allowance", "100"], "--allowance goes with --units"),
+        (["--rule", ""], "--rule goes with --units"),
         (["--rule", "nearest"], "--rule goes with --units"),
         (["--blocking"], "--blocking goes with --units"),
         (["--push"], "--push goes with --units"),
@@ -253,7 +255,7 @@ def test_a_map_with_too_little_room_is_refused(tmp_path: Path) -> None:
     assert result.stderr == "rt-gym: no more than 4 problems were found that share no start and no goal\n"
 
 
-@pytest.mark.parametrize("option", ["--units=0", "--units=10001", "--allowance=0"])
+@pytest.mark.parametrize("option", ["--units=0", "--units=10001", "--allowance=0", f"--allowance={10**13}"])
 def test_a_number_out_of_range_is_wrong_usage(option: str) -> None:
     result = runner.invoke(cli.app, ["play", "open-16", option])
     assert result.exit_code == 2
