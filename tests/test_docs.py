@@ -8,6 +8,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from PIL import Image
+from typer.testing import CliRunner
 
 import rt_gym
 from rt_gym.envs.depth import DepthGoalSettings, DepthSettings
@@ -18,6 +20,7 @@ from rt_gym.envs.think import ThinkSettings
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.features.thinking import THOUGHTS
+from training import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]
@@ -72,6 +75,39 @@ def test_the_game_loop_destroys_a_bridge_and_says_what_it_takes(capsys: pytest.C
     assert re.search(r"^\d+ goals reached by 50 units$", printed, re.MULTILINE)
     assert re.search(r"^[\d.]+ ms per tick, [\d.]+ ms for the longest one$", printed, re.MULTILINE)
     assert re.search(r"^[\d.]+ MB of values, searches and vertices$", printed, re.MULTILINE)
+
+
+def test_squads_arrive_by_pushing_where_complete_planners_jam(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for example in examples(ROOT / "docs" / "squads.md"):
+        exec(compile(example, "squads.md", "exec"), names)
+    assert (names["run"].arrivals, names["pushed"].arrivals, names["dealt"].arrivals) == (32, 32, 32)
+    assert names["jammed"].arrivals < 24
+    assert names["run"].work_worst <= 1600
+    squad, problems = names["squad"], names["problems"]
+    assert squad.done
+    assert tuple(squad.positions[0]) == problems[5].start
+    assert not squad.passable[9, 44]
+    printed = capsys.readouterr().out
+    assert all(re.search(rf"^{rule}: [\d.]+ times optimal", printed, re.MULTILINE) for rule in rt_gym.squad.RULES)
+
+
+def test_the_page_of_squads_names_every_part_of_the_record() -> None:
+    table = sections((ROOT / "docs" / "squads.md").read_text(encoding="utf-8"), 2)["The record"]
+    told = set(re.findall(r"`(\w+)(?:\(\w+\))?`", table))
+    parts = {name for name in (*rt_gym.SquadRun.__dataclass_fields__, *vars(rt_gym.SquadRun)) if name[0] != "_"}
+    assert parts - {"problems"} <= told
+
+
+def test_the_picture_of_a_squad_is_drawn_by_the_command_beside_it(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "squads.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^rt-gym (play .* --save )docs/squad.png$", page, re.MULTILINE)
+    drawn = tmp_path / "squad.png"
+    result = CliRunner().invoke(cli.app, [*command.split(), str(drawn)])
+    assert result.exit_code == 0, result.output
+    with Image.open(drawn) as new, Image.open(ROOT / "docs" / "squad.png") as old:
+        # The caption is written in a font that differs from machine to machine.
+        assert np.array_equal(np.asarray(new)[:-26], np.asarray(old)[:-26])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -54,10 +54,16 @@ class Group:
 
 
 class PlainGroup:
-    """Units whose agents are written in Python."""
+    """Units whose agents are written in Python.
 
-    def __init__(self, units: Sequence[Unit], numbers: Sequence[int]) -> None:
-        self._units, self.numbers = [units[i] for i in numbers], np.array(numbers, np.int64)
+    Args:
+        units: all units of the squad.
+        numbers: which of them belong to it.
+        state: that of the team, which only kernels can read behind a handle.
+    """
+
+    def __init__(self, units: Sequence[Unit], numbers: Sequence[int], state: Any) -> None:
+        self._units, self.numbers, self._state = [units[i] for i in numbers], np.array(numbers, np.int64), state
         self._actions = self._units[0].problem.grid.actions
 
     def refresh(self) -> None:
@@ -67,8 +73,8 @@ class PlainGroup:
         """Let some units of the group act and move."""
         for k in range(begin, end):
             i, unit = int(self.numbers[k]), self._units[k]
-            column, state = columns[i], team.state[0]
-            if column.goal == team.at[i] or column.moved == state.tick:
+            column = columns[i]
+            if column.goal == unit.view.cell_now or column.moved == self._state[0].tick:
                 continue
             action = STAY
             if column.share == 0:
@@ -79,7 +85,7 @@ class PlainGroup:
 
     def _ask(self, bodies: Any, columns: Any, team: Any, unit: Unit, i: int) -> int:
         unit.view.trip.meter["limit"] = columns[i].share
-        blocking = team.state[0].blocking
+        blocking = self._state[0].blocking
         if blocking:
             with_room(unit.view.trip, 2 * team.seen.shape[1])  # nobody forgets changes after a plan in Python
             show_others(team, bodies, columns, i)
@@ -95,14 +101,23 @@ class PlainGroup:
         return int(action)
 
 
-def group_units(units: Sequence[Unit], in_order: bool, enlarging: Callable[[], Any]) -> list[Group | PlainGroup]:
-    """Return the groups of a squad; with ``in_order``, units act in the order of their numbers all the same."""
+def group_units(units: Sequence[Unit], state: Any, enlarging: Callable[[], Any]) -> list[Group | PlainGroup]:
+    """Return the groups of a squad; where units block each other, they act in the order of their numbers all the same.
+
+    Args:
+        units: all of them.
+        state: that of the team.
+        enlarging: see ``Group``.
+    """
     kinds = [(unit.agent.plan, kind_of(unit.episode())) if unit.inside_kernels else None for unit in units]
-    if in_order:
+    if state[0].blocking:
         parts = [(kind, list(numbers)) for kind, numbers in groupby(range(len(units)), key=kinds.__getitem__)]
     else:
         by_kind: dict[Any, list[int]] = {}
         for i, kind in enumerate(kinds):
             by_kind.setdefault(kind, []).append(i)
         parts = list(by_kind.items())
-    return [PlainGroup(units, numbers) if kind is None else Group(units, numbers, enlarging) for kind, numbers in parts]
+    return [
+        PlainGroup(units, numbers, state) if kind is None else Group(units, numbers, enlarging)
+        for kind, numbers in parts
+    ]

@@ -63,6 +63,8 @@ SENSIBLE: dict[str, list[str]] = {
     "algorithm": ["cma", "ppo"],
     "experiment": ["tb-t1", "dc-t1"],
     "hidden": ["2", "4,4"],
+    "rule": ["equal", "round-robin", "nearest", "neediest"],
+    "units": ["2", "5"],
     "seed": ["0", "7"],
 }
 WRONG = [
