@@ -15,11 +15,14 @@ import rt_gym
 from rt_gym.envs.depth import DepthGoalSettings, DepthSettings
 from rt_gym.envs.path import PathSettings, RTPathEnv, RTPathVectorEnv
 from rt_gym.envs.settings import Settings
+from rt_gym.envs.squad.env import RTSquadEnv
 from rt_gym.envs.squad.settings import ParallelSettings
 from rt_gym.envs.think import ThinkSettings
+from rt_gym.features.dealing import DEALT
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.features.thinking import THOUGHTS
+from rt_gym.squad import RULES
 from training import cli
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -205,7 +208,18 @@ class TestEnvironmentsPage:
         table = first_columns(sections(sections(self.text, 2)["RTThink-v0"], 3)["Arguments"])
         assert table == defaults(ThinkSettings)
 
-    @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTDepth-v0", "RTThink-v0"])
+    def test_a_squad_has_these_arguments(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTSquad-v0"], 3)["Arguments"])
+        assert table == defaults(RTSquadEnv)
+
+    def test_the_tables_of_a_squad_name_its_features_and_rules_in_their_order(self) -> None:
+        page = sections(sections(self.text, 2)["RTSquad-v0"], 3)
+        features = re.findall(r"^\| (\d+) \| `(\w+)`:", page["Observation Space"], re.MULTILINE)
+        assert features == [(str(index), name) for index, name in enumerate(DEALT)]
+        rules = re.findall(r"^\| (\d) \| `([\w-]+)` \|", page["Action Space"], re.MULTILINE)
+        assert rules == [(str(index), name) for index, name in enumerate(RULES)]
+
+    @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTDepth-v0", "RTThink-v0", "RTSquad-v0"])
     def test_the_table_of_information_lists_every_key(self, env_id: str) -> None:
         table = first_columns(sections(sections(self.text, 2)[env_id], 3)["Information"])
         env = gym.make(env_id, map="open-16", pool=1)

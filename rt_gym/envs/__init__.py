@@ -15,6 +15,7 @@ _TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "RTDeepen-v0": ("depth:RTDeepenEnv", "depth:RTDeepenVectorEnv", {}),
     "RTDepthGoal-v0": ("depth:RTDepthGoalEnv", "depth:RTDepthGoalVectorEnv", {}),
     "RTThink-v0": ("think:RTThinkEnv", "think:RTThinkVectorEnv", {}),
+    "RTSquad-v0": ("squad.env:RTSquadEnv", "squad.env:RTSquadVectorEnv", {}),
 }
 
 

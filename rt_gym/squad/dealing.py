@@ -32,6 +32,7 @@ class Situation(NamedTuple):
         left: how many moves are left of its plan.
         under_way: bool, whether it is not on its goal.
         asks: int64, what it asks for when it must plan.
+        allowance: what all of them together may spend, one number; UNLIMITED if that does not matter.
     """
 
     ready: NDArray[np.bool_]
@@ -41,6 +42,7 @@ class Situation(NamedTuple):
     left: NDArray[np.int64]
     under_way: NDArray[np.bool_]
     asks: NDArray[np.int64]
+    allowance: int
 
 
 Shares = NDArray[np.int64]
@@ -59,35 +61,31 @@ class Dealer:
     """
 
     def __init__(self, rule: Rule, allowance: int) -> None:
-        if not callable(rule) and (not isinstance(rule, str) or rule not in RULES):
-            known = ", ".join(f'"{name}"' for name in RULES)
-            raise InputError(f"rule must be {known} or a function that returns weights, not {quoted(rule)}")
-        self.rule, self.allowance = rule, allowance
+        self.rule, self.allowance = checked_rule(rule), allowance
         self._next, self._debt = 0, 0
 
     def settle(self, spent: int) -> None:
         """Take note of what a tick has taken: what was too much is missing from the next one."""
         self._debt = max(0, spent + self._debt - self.allowance)
 
-    def deal(self, situation: Situation, weights: Any = None) -> Shares:
-        """Return the share of every unit, 0 for those that need not plan; by weights where they are given."""
+    def deal(self, situation: Situation, weights: Any = None, rule: Rule | None = None) -> Shares:
+        """Return the share of every unit, 0 for those that need not plan; by weights or another rule if given."""
+        chosen = self.rule if rule is None else checked_rule(rule)
         allowance = self.allowance - (0 if self.allowance == UNLIMITED else min(self._debt, self.allowance))
-        if weights is None and not isinstance(self.rule, str):
-            weights = self.rule(situation)
+        if weights is None and not isinstance(chosen, str):
+            weights = chosen(situation)
         if weights is not None:
             return deal_by_weights(weights, allowance, situation.ready)
         shares = np.zeros(situation.ready.size, np.int64)
         ready = np.flatnonzero(situation.ready)
         if allowance == UNLIMITED or allowance == 0 or ready.size == 0:
             shares[ready] = allowance
-        elif self.rule == "equal":
+        elif chosen == "equal":
             self._deal_equally(shares, self._in_turn(ready), allowance)
         else:
-            self._serve(shares, self._ordered(situation, ready), situation.asks, allowance)
+            order = self._in_turn(ready) if chosen == "round-robin" else ready[_KEYS[str(chosen)](situation, ready)]
+            self._serve(shares, order, situation.asks, allowance)
         return shares
-
-    def _ordered(self, situation: Situation, ready: NDArray[np.intp]) -> NDArray[np.intp]:
-        return self._in_turn(ready) if self.rule == "round-robin" else ready[_KEYS[str(self.rule)](situation, ready)]
 
     def _serve(self, shares: Shares, order: NDArray[np.intp], asks: NDArray[np.int64], allowance: int) -> None:
         """Give one after the other what it asks for, until too little is left."""
@@ -106,6 +104,18 @@ class Dealer:
         shares[ready[:rest]] += 1
         if rest:
             self._next = int(ready[rest - 1]) + 1
+
+
+def checked_rule(rule: Any) -> Rule:
+    """Return a rule by its name, or a function.
+
+    Raises:
+        InputError: if there is no such rule.
+    """
+    if callable(rule) or (isinstance(rule, str) and rule in RULES):
+        return rule
+    known = ", ".join(f'"{name}"' for name in RULES)
+    raise InputError(f"rule must be {known} or a function that returns weights, not {quoted(rule)}")
 
 
 def by_distance(situation: Situation, ready: NDArray[np.intp]) -> NDArray[np.intp]:

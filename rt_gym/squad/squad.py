@@ -169,18 +169,20 @@ class Squad:
                 left=columns["left"].copy(),
                 under_way=~self.arrived,
                 asks=self._asks,
+                allowance=self._dealer.allowance,
             )
         return self._situation
 
-    def tick(self, weights: Any = None) -> bool:
+    def tick(self, weights: Any = None, rule: Rule | None = None) -> bool:
         """Let one tick pass; return whether all units stand on their goals now.
 
         Args:
             weights: deal the allowance in proportion to these, one per unit, instead of by the rule.
+            rule: deal the allowance of this tick by this one, instead of the squad's own.
         """
         began = time.perf_counter()
         situation = self.situation
-        self._columns["share"] = self._dealer.deal(situation, weights)
+        self._columns["share"] = self._dealer.deal(situation, weights, rule)
         for group in self._groups:
             self._act(group)
         displaced = np.flatnonzero(self._columns["displaced"])
