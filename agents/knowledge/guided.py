@@ -177,6 +177,7 @@ class Guided(GoalSeeker):
         tie: ``"first"`` or ``"random"``.
     """
 
+    precomputes = True
     looks_up = True  # whether it needs the entries of a database, or only the regions
 
     def __init__(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _BUDGETS = "10,100,1000"
 _AGENT = (
     "An agent, with sweeps as in lrta:depth=1,3,5..15, or a class of your own as in my_agents.Greedy; can be repeated."
-    " Without it: all agents that fit the budgets."
+    " Without it: all agents that fit the budgets, but for oracle-lrta."
 )
 
 Maps = Annotated[
@@ -93,7 +93,7 @@ def compare(
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.judge import Question, find
-    from training.runs import Draw, choose_changes, portfolio, read_runs, run_plan
+    from training.runs import Draw, choose_changes, read_runs, run_plan
     from training.runs.contenders import parse_trials
 
     workers = make_workers(jobs, backend, scheduler)
@@ -104,7 +104,7 @@ def compare(
     limits = _limits(budget, count, budget_ms, units, tick_ms, bool(agent))
     bounds = {"trials": parse_trials("--trials", trials), "max_moves": max_moves, "seed": seed}
     bounds["repeats"] = repeats
-    plan = _plan(maps, draw, agent or portfolio(), limits, bounds, out, baseline)
+    plan = _plan(maps, draw, agent or _default_agents(leaderboard), limits, bounds, out, baseline)
     with resumable("running", plan.runs, "runs", out) as advance:
         runs = run_plan(plan, out, workers, advance)
     findings = find(plan, runs, Question(baseline, former, str(against), units, tick_ms or 0.0))
@@ -131,6 +131,14 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
     if wanted and specs:
         require_marks(name for text in specs for name, _ in parse_sweep(text))
     return (PRICE if price is None else price) if wanted else None
+
+
+def _default_agents(leaderboard: bool) -> list[str]:
+    """Return who takes part if nobody is named; a leaderboard is measured by the oracle."""
+    from training.judge.leaderboard import ORACLE
+    from training.runs import portfolio
+
+    return portfolio() + [ORACLE] * leaderboard
 
 
 def _limits(

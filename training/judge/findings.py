@@ -28,8 +28,8 @@ from training.runs.tables import write_tables
 
 _NOTES = """\
 exp., scans, µs: expansions, scans and time per move. mean: per problem, then over problems. pooled: all work / all
-moves. worst move: the most of what the budget counts. kB: the most that the agent held on a problem, without the map.
-front: no other setting is better in both quality and work.
+moves. worst move: the most of what the budget counts. stays: moves that stood still, of all moves. kB: the most that
+the agent held on a problem, without the map. front: no other setting is better in both quality and work.
 Intervals hold 95 %, by bootstrap over problems."""
 _MAPS = "by maps: the interval over maps, each with all its problems: for such maps, where the other is for these maps."
 _TOTAL = "total cost: of all trials until nothing more is learned, in optimal costs; on a map that changes, in steps."

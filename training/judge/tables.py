@@ -51,13 +51,13 @@ def main_table(title: str, groups: Groups, slow: Mapping[Entry, float], late: Ma
         late: the share of late ticks, where many units share one.
     """
     name = _measure(groups)
-    work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nsolved", "\nkB", "µs\np99"]
+    work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nstays", "\nsolved", "\nkB", "µs\np99"]
     maps = _over_maps(groups)
     columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", *maps, f"{name}\nmedian", *work]
     columns += ["late\nticks"] * bool(late) + ["\nfront"]
 
     def row(score: Score) -> list[str]:
-        extra = [f"{100 * late[score.entry]:.1f} %"] if late else []
+        extra = [percent(late[score.entry])] if late else []
         return [*_numbers(score, bool(maps)), digits(1e6 * slow[score.entry]), *extra, _front(score)]
 
     return Table(title, columns, list(_lines(groups, row)))
@@ -123,6 +123,11 @@ def digits(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent, or a dash where there is none."""
+    return _DASH if isnan(share) else f"{100 * share:.1f} %"
+
+
 def interval(estimate: Estimate) -> str:
     """Return the interval of an estimate."""
     return _DASH if isnan(estimate.low) else f"[{digits(estimate.low)}, {digits(estimate.high)}]"
@@ -159,6 +164,7 @@ def _numbers(score: Score, maps: bool) -> list[str]:
         digits(score.expansions_pooled.value),
         digits(score.scans_pooled),
         Alarm(score.worst_move) if score.disqualified else str(score.worst_move),
+        percent(score.stays),
         score.solved,
         digits(score.state_bytes / 1000),
     ]

@@ -37,7 +37,7 @@ def document(*arguments: str):
 def test_a_map_alone_gives_all_agents_at_three_budgets_and_a_recommendation_for_each(tmp_path: Path) -> None:
     result = compare("rooms-64", *FEW)
     assert result.exit_code == 0, result.stderr
-    assert all(agent_id in result.stdout for agent_id in agents.ids())
+    assert all((agent_id in result.stdout) == (agent_id != "oracle-lrta") for agent_id in agents.ids())
     assert all(f"budget {n} expansions" in result.stdout for n in (10, 100, 1000))
     lines = result.stdout.splitlines()
     assert [line.partition(":")[0] for line in lines if line.startswith("At ")] == [
