@@ -3,7 +3,7 @@
 from training.judge.against import Verdict, judge
 from training.judge.findings import Findings, Question, find, recommend
 from training.judge.scores import Arena, Score, score_all
-from training.judge.speed import Calibration, Limits, late_ticks
+from training.judge.speed import Calibration, Limits
 from training.judge.stats import Estimate
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "Verdict",
     "find",
     "judge",
-    "late_ticks",
     "recommend",
     "score_all",
 ]

@@ -8,7 +8,6 @@ from typing import Any
 
 from training.judge.against import WORSE, Verdict, judge
 from training.judge.scores import TOTAL, Arena, Score, cut_curve_runs, score_arena
-from training.judge.speed import late_ticks
 from training.judge.stats import Estimate
 from training.judge.tables import (
     Table,
@@ -172,7 +171,7 @@ def find(plan: Plan, runs: Runs, question: Question | None = None) -> Findings:
         baseline=baseline,
         precomputing=prepared,
         recommendations=recommend(arena, scores, prepared) if limited else [],
-        late=late_ticks(runs, asked.units, asked.tick_ms, plan.seed) if asked.units else {},
+        late={},
         verdicts=judge(asked.former, runs, plan.seed) if asked.former is not None else [],
         former_name=asked.former_name,
     )

@@ -7,13 +7,15 @@ depends on how busy the machine was the second time.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import cycle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import cycle, islice
+from math import inf, sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 import agents
 from agents import Run
@@ -21,11 +23,11 @@ from rt_gym import Budget, Grid, InputError, Problem, load_map, load_scenarios
 from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_json, shown
 from rt_gym.maps import Scenario
+from training.judge.stats import Estimate
 from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
 from training.runs.courses import Course, tolerance
 from training.runs.execution import run_all, say_damaged
 from training.runs.jobs import Series, Work, source_stamp
-from training.runs.rows import Entry, Runs
 from training.runs.workers import Workers
 
 _SCEN = ".map.scen"
@@ -127,42 +129,163 @@ def _problem(path: Path, grid: Grid, number: int, scenario: Scenario) -> Problem
         raise InputError(f"{shown(path)}, problem {number}: {error}") from None
 
 
-_REFERENCE = 100  # expansions per move of the first measurement
-_ROUNDS = 2  # the second is made at the limit that the first one found, as speed depends on it
-_SECONDS = 0.2
+BAR = 0.05  # how wide the interval of a speed may be to either side, relative to the speed
+_REFERENCE = 100  # expansions per move of the first measurement, which need not be good
+_ROUNDS = 3  # of measuring at the limit that the last one found, as speed depends on it
+_NEAR = 0.1  # limits as near as this are not measured again
+_LEAST, _MOST = 5, 40  # passes of a measurement
+_SECONDS = 2.0  # after which a measurement ends, whatever its interval
+_PASS_SECONDS = 0.05
+_MOVES = 20, 2000  # the fewest and the most per problem of a pass
 _PROBLEMS = 10
-_TICKS = 10_000
-_ROOM = 10_000_000  # the most moves drawn for ticks
+_HEADROOM = 0.9  # of a time per move: what the slow moves may take of it while nothing else is running
+
+
+class Pass(NamedTuple):
+    """One measurement: expansions per second, and how many seconds the slow moves take."""
+
+    speed: float
+    slow: float
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What an agent may compute in a time, and how well that is known.
+
+    Attributes:
+        limit: the expansions per move that fit.
+        speed: expansions per second, with the interval of repeated measurements.
+        slow: seconds that its slow moves take: the 99th percentile.
+        passes: how often it was measured.
+    """
+
+    limit: int
+    speed: Estimate
+    slow: float
+    passes: int
+
+    @property
+    def width(self) -> float:
+        """How far the interval goes to either side, relative to the speed."""
+        return _width(self.speed)
+
+    @classmethod
+    def read(cls, stored: Any) -> "Pace":
+        """Return what was stored.
+
+        Raises:
+            InputError, TypeError, ValueError: if that is no pace.
+        """
+        value, low, high = map(float, stored["speed"])
+        slow = float(stored["slow"])
+        if not (0 < low <= value <= high < inf and 0 <= slow < inf):
+            raise ValueError("no speed with its interval")
+        limit, passes = (whole(name, stored[name], 1) for name in ("limit", "passes"))
+        return cls(limit, Estimate(value, low, high), slow, passes)
 
 
 class Calibration:
     """How many expansions each agent makes in a given time here, on these maps.
 
+    An agent is measured again and again until the interval of its speed is narrow, and the slow end of the interval is
+    taken. If its slow moves take longer than the time allows, it gets less.
+
     Args:
         courses: the maps and problems to measure on.
         folder: where measurements are looked for and, by ``keep``, remembered.
+        clock: seconds that pass while it measures.
     """
 
-    def __init__(self, courses: Sequence[Course], folder: Path) -> None:
+    def __init__(self, courses: Sequence[Course], folder: Path, clock: Callable[[], float] = time.perf_counter) -> None:
         self._path = folder / "calibration.json"
         self._known = _remembered(self._path)
-        self._courses = courses
+        self._courses, self._clock = courses, clock
         self._maps = " ".join(course.digest for course in courses)
+        self.paces: dict[tuple[str, str], Pace] = {}  # of agents under budgets by their names, as far as asked for
 
     def allowance(self, agent_ids: Iterable[str], milliseconds: float) -> Allowance:
         """Return what agents may compute in this time per move; classes of one's own cannot be measured."""
-        return Allowance(f"{milliseconds:g} ms", limits={name: self._limit(name, milliseconds) for name in agent_ids})
+        text = f"{milliseconds:g} ms"
+        found = {name: self._pace(name, milliseconds) for name in agent_ids}
+        self.paces |= {(name, text): pace for name, pace in found.items()}
+        return Allowance(text, limits={name: pace.limit for name, pace in found.items()})
 
-    def _limit(self, agent_id: str, milliseconds: float) -> int:
+    def _pace(self, agent_id: str, milliseconds: float) -> Pace:
         key = f"{agent_id} {milliseconds!r} {source_stamp(agent_id)} {self._maps}"
         if key not in self._known:
-            self._known[key] = _measure(agent_id, _problems(self._courses), milliseconds)
+            self._known[key] = self._measure(agent_id, milliseconds / 1e3)
         return self._known[key]
+
+    def _measure(self, agent_id: str, seconds: float) -> Pace:
+        """Return how many expansions the agent makes in this time, at the setting that just fits."""
+        if agent_id not in agents.ids():
+            raise InputError(f"agent {agent_id} cannot be given a time per move: only agents with an id are calibrated")
+        problems = _problems(self._courses)
+        limit = fitting(_REFERENCE, [next(time_runs(agent_id, problems, _REFERENCE, seconds))], seconds).limit
+        for _ in range(_ROUNDS):
+            pace = fitting(limit, settle(time_runs(agent_id, problems, limit, seconds), self._clock), seconds)
+            near, limit = abs(pace.limit - limit) <= _NEAR * limit, pace.limit
+            if near:
+                break
+        return pace
 
     def keep(self) -> None:
         """Write down what was measured, if anything was."""
         if self._known:
-            atomic_write(self._path, json.dumps(self._known, indent=2).encode())
+            stored = {key: asdict(pace) for key, pace in self._known.items()}
+            atomic_write(self._path, json.dumps(stored, indent=2).encode())
+
+
+def time_runs(agent_id: str, problems: Sequence[Problem], limit: int, seconds: float) -> Iterator[Pass]:
+    """Yield measurements of an agent under a limit, each over the first moves of all problems.
+
+    Args:
+        agent_id: which agent, with the largest setting that fits the limit.
+        problems: on which problems.
+        limit: expansions per move.
+        seconds: about how long a move may take, so that a pass does not take too long.
+    """
+    agent = make_agent(agent_id, enlist(agent_id, {}, Allowance.of(limit)).settings)
+    moves = int(min(max(_PASS_SECONDS / seconds / len(problems), _MOVES[0]), _MOVES[1]))
+    agents.run(agent, problems[0], budget=limit, max_moves=moves)  # the first run loads the kernels
+    while True:
+        runs = [agents.run(agent, problem, budget=limit, max_moves=moves) for problem in problems]
+        slow = max(run.move_seconds.p99 if run.move_seconds else 0.0 for run in runs)
+        expansions, spent = sum(run.expansions for run in runs), sum(run.seconds for run in runs)
+        yield Pass(max(1, expansions) / max(1e-9, spent), slow)
+
+
+def settle(passes: Iterator[Pass], clock: Callable[[], float]) -> list[Pass]:
+    """Return as many measurements as it takes for a narrow interval, or as there is time for."""
+    began, found = clock(), list(islice(passes, _LEAST))
+    while _width(speed_of(found)) > BAR and len(found) < _MOST and clock() - began < _SECONDS:
+        found.append(next(passes))
+    return found
+
+
+def _width(speed: Estimate) -> float:
+    return (speed.high - speed.low) / 2 / speed.value
+
+
+def speed_of(passes: Sequence[Pass]) -> Estimate:
+    """Return the mean speed with its 95 % interval by Student's t, which ends at the slowest and the fastest pass."""
+    speeds = np.array([one.speed for one in passes])
+    half = float(stdtrit(len(speeds) - 1, 0.975) * speeds.std(ddof=1) / sqrt(len(speeds))) if len(speeds) > 1 else 0.0
+    mean = float(speeds.mean())
+    return Estimate(mean, max(mean - half, float(speeds.min())), min(mean + half, float(speeds.max())))
+
+
+def fitting(limit: int, passes: Sequence[Pass], seconds: float) -> Pace:
+    """Return what fits into a time, from measurements under a limit.
+
+    That is what the agent expands at the slow end of its speed and, where its slow moves take too long, no more than the
+    part of the limit that brings them down to the time, with some room.
+    """
+    speed, slow = speed_of(passes), float(np.median([one.slow for one in passes]))
+    fits = speed.low * seconds
+    if slow > _HEADROOM * seconds:
+        fits = min(fits, limit * _HEADROOM * seconds / slow)
+    return Pace(max(1, int(fits)), speed, slow, len(passes))
 
 
 @dataclass(frozen=True)
@@ -206,44 +329,19 @@ class Limits:
         return enlist_all(specs, allowances)
 
 
-def _measure(agent_id: str, problems: Sequence[Problem], milliseconds: float) -> int:
-    """Return how many expansions the agent makes in this time, at the setting that just fits."""
-    if agent_id not in agents.ids():
-        raise InputError(f"agent {agent_id} cannot be given a time per move: only agents with an id are calibrated")
-    limit = _REFERENCE
-    for _ in range(_ROUNDS):
-        speed = throughput(agent_id, problems, limit, _SECONDS).expansions_per_second
-        limit = max(1, int(speed * milliseconds / 1e3))
-    return limit
-
-
 def _problems(courses: Sequence[Course]) -> list[Problem]:
     """Return a few problems, from as many maps as possible."""
     ranked = sorted((k, n) for n, course in enumerate(courses) for k in range(min(_PROBLEMS, len(course.tasks))))
     return [courses[n].problem(courses[n].tasks[k]) for k, n in ranked[:_PROBLEMS]]
 
 
-def _remembered(path: Path) -> dict[str, int]:
+def _remembered(path: Path) -> dict[str, Pace]:
+    """Return what a file remembers; limits alone, without intervals, are of an older version and measured again."""
     if not path.exists():
         return {}
     try:
-        known = read_json(path, "a calibration")
-        return {key: whole("a limit", value, 1) for key, value in known.items()}
-    except (InputError, AttributeError):  # no JSON, no object, or a limit that is none
+        known = read_json(path, "a calibration").items()
+        return {key: Pace.read(value) for key, value in known if not isinstance(value, int)}
+    except (InputError, AttributeError, TypeError, ValueError, KeyError, OverflowError):  # no JSON, no object, or a pace that is none
         say_damaged(path, "everything is measured")
         return {}
-
-
-def late_ticks(runs: Runs, units: int, tick_ms: float, seed: int) -> dict[Entry, float]:
-    """Return for every contender the share of ticks that are too short for all units.
-
-    A tick is drawn: each of its units is on one of the contender's runs, and makes a move as long as the 99th
-    percentile of that run's moves.
-    """
-    rng = np.random.default_rng(seed)
-    ticks = max(1, min(_TICKS, _ROOM // units))
-    shares = {}
-    for batch in runs.batches:
-        spent = batch.columns["p99"][rng.integers(len(batch), size=(ticks, units))].sum(axis=1)
-        shares[batch.entry] = float((spent > tick_ms / 1e3).mean())
-    return shares
