@@ -8,7 +8,7 @@ depends on how busy the machine was the second time.
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import cycle, islice
 from math import inf, sqrt
 from pathlib import Path
@@ -23,9 +23,10 @@ from rt_gym import Budget, Grid, InputError, Problem, load_map, load_scenarios
 from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_json, shown
 from rt_gym.maps import Scenario
+from training.judge.squads import make_members, make_teams, run_squad
 from training.judge.stats import Estimate
-from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
-from training.runs.courses import Course, tolerance
+from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent, parse_sweep
+from training.runs.courses import Course, by_map, tolerance
 from training.runs.execution import run_all, say_damaged
 from training.runs.jobs import Series, Work, source_stamp
 from training.runs.workers import Workers
@@ -138,6 +139,8 @@ _SECONDS = 2.0  # after which a measurement ends, whatever its interval
 _PASS_SECONDS = 0.05
 _MOVES = 20, 2000  # the fewest and the most per problem of a pass
 _PROBLEMS = 10
+_MAPS = 3  # of a pass with squads
+_PREPARATION = 60.0  # seconds that the units of a squad may prepare themselves
 _HEADROOM = 0.9  # of a time per move: what the slow moves may take of it while nothing else is running
 
 
@@ -155,14 +158,16 @@ class Pace:
     Attributes:
         limit: the expansions per move that fit.
         speed: expansions per second, with the interval of repeated measurements.
-        slow: seconds that its slow moves take: the 99th percentile.
+        slow: seconds that its slow moves take: the 99th percentile. Of a squad, that of its ticks, divided by its units.
         passes: how often it was measured.
+        prepared: about how many seconds it prepares itself, or all units of a squad do.
     """
 
     limit: int
     speed: Estimate
     slow: float
     passes: int
+    prepared: float = 0.0
 
     @property
     def width(self) -> float:
@@ -177,11 +182,11 @@ class Pace:
             InputError, TypeError, ValueError: if that is no pace.
         """
         value, low, high = map(float, stored["speed"])
-        slow = float(stored["slow"])
-        if not (0 < low <= value <= high < inf and 0 <= slow < inf):
+        slow, prepared = float(stored["slow"]), float(stored["prepared"])
+        if not (0 < low <= value <= high < inf and 0 <= slow < inf and 0 <= prepared < inf):
             raise ValueError("no speed with its interval")
         limit, passes = (whole(name, stored[name], 1) for name in ("limit", "passes"))
-        return cls(limit, Estimate(value, low, high), slow, passes)
+        return cls(limit, Estimate(value, low, high), slow, passes, prepared)
 
 
 class Calibration:
@@ -193,41 +198,66 @@ class Calibration:
     Args:
         courses: the maps and problems to measure on.
         folder: where measurements are looked for and, by ``keep``, remembered.
+        units: how many units share the computation, which is then measured in squads; None for agents on their own.
         clock: seconds that pass while it measures.
+
+    Attributes:
+        paces: what was asked for, by agents and names of budgets.
+        left_out: agents that would prepare the units of a squad for too long, and for how many seconds.
     """
 
-    def __init__(self, courses: Sequence[Course], folder: Path, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        courses: Sequence[Course],
+        folder: Path,
+        units: int | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self._path = folder / "calibration.json"
         self._known = _remembered(self._path)
-        self._courses, self._clock = courses, clock
+        self._courses, self._units, self._clock = courses, units, clock
         self._maps = " ".join(course.digest for course in courses)
-        self.paces: dict[tuple[str, str], Pace] = {}  # of agents under budgets by their names, as far as asked for
+        self.paces: dict[tuple[str, str], Pace] = {}
+        self.left_out: dict[str, float] = {}
 
     def allowance(self, agent_ids: Iterable[str], milliseconds: float) -> Allowance:
         """Return what agents may compute in this time per move; classes of one's own cannot be measured."""
         text = f"{milliseconds:g} ms"
-        found = {name: self._pace(name, milliseconds) for name in agent_ids}
+        found = {name: pace for name in agent_ids if (pace := self._pace(name, milliseconds)) is not None}
         self.paces |= {(name, text): pace for name, pace in found.items()}
         return Allowance(text, limits={name: pace.limit for name, pace in found.items()})
 
-    def _pace(self, agent_id: str, milliseconds: float) -> Pace:
-        key = f"{agent_id} {milliseconds!r} {source_stamp(agent_id)} {self._maps}"
+    def _pace(self, agent_id: str, milliseconds: float) -> Pace | None:
+        key = f"{agent_id} {milliseconds!r} {self._units} {source_stamp(agent_id)} {self._maps}"
         if key not in self._known:
-            self._known[key] = self._measure(agent_id, milliseconds / 1e3)
+            pace = self._measure(agent_id, milliseconds / 1e3)
+            if pace is None:
+                return None
+            self._known[key] = pace
         return self._known[key]
 
-    def _measure(self, agent_id: str, seconds: float) -> Pace:
+    def _measure(self, agent_id: str, seconds: float) -> Pace | None:
         """Return how many expansions the agent makes in this time, at the setting that just fits."""
         if agent_id not in agents.ids():
             raise InputError(f"agent {agent_id} cannot be given a time per move: only agents with an id are calibrated")
         problems = _problems(self._courses)
-        limit = fitting(_REFERENCE, [next(time_runs(agent_id, problems, _REFERENCE, seconds))], seconds).limit
+        prepared = preparation(agent_id, problems, self._units or 1)
+        if self._units and prepared > _PREPARATION:
+            self.left_out[agent_id] = prepared
+            return None
+        limit = fitting(_REFERENCE, [next(self._passes(agent_id, problems, _REFERENCE, seconds))], seconds).limit
         for _ in range(_ROUNDS):
-            pace = fitting(limit, settle(time_runs(agent_id, problems, limit, seconds), self._clock), seconds)
+            found = settle(self._passes(agent_id, problems, limit, seconds), self._clock)
+            pace = fitting(limit, found, seconds)
             near, limit = abs(pace.limit - limit) <= _NEAR * limit, pace.limit
             if near:
                 break
-        return pace
+        return replace(pace, prepared=prepared)
+
+    def _passes(self, agent_id: str, problems: Sequence[Problem], limit: int, seconds: float) -> Iterator[Pass]:
+        if self._units is None:
+            return time_runs(agent_id, problems, limit, seconds)
+        return time_squads(agent_id, self._courses, self._units, limit, seconds)
 
     def keep(self) -> None:
         """Write down what was measured, if anything was."""
@@ -253,6 +283,41 @@ def time_runs(agent_id: str, problems: Sequence[Problem], limit: int, seconds: f
         slow = max(run.move_seconds.p99 if run.move_seconds else 0.0 for run in runs)
         expansions, spent = sum(run.expansions for run in runs), sum(run.seconds for run in runs)
         yield Pass(max(1, expansions) / max(1e-9, spent), slow)
+
+
+def time_squads(
+    agent_id: str, courses: Sequence[Course], units: int, limit: int, seconds: float
+) -> Iterator[Pass]:
+    """Yield measurements of an agent in squads, each over the first ticks of one on every map, up to a few maps.
+
+    Args:
+        agent_id: which agent, with the largest setting that fits the limit.
+        courses: the maps and problems.
+        units: how many units a squad has.
+        limit: expansions per unit and tick.
+        seconds: about how long a unit's part of a tick may take, so that a pass does not take too long.
+    """
+    members = make_members(agent_id, enlist(agent_id, {}, Allowance.of(limit)).settings, units)
+    ticks = int(min(max(_PASS_SECONDS / seconds / units, _MOVES[0]), _MOVES[1]))
+    maps = [(group[0], make_teams(group, units, 0)[0]) for group in by_map(courses)[:_MAPS]]
+    # The first ticks load the kernels.
+    run_squad(maps[0][0].grid, maps[0][1], members, limit * units, maps[0][0].vision, 2)
+    while True:
+        runs = [run_squad(one.grid, team, members, limit * units, one.vision, ticks) for one, team in maps]
+        work, spent = sum(int(run.work.sum()) for run in runs), sum(float(run.seconds.sum()) for run in runs)
+        yield Pass(max(1, work) / max(1e-9, spent), max(run.seconds_p99 for run in runs) / units)
+
+
+def preparation(agent_id: str, problems: Sequence[Problem], units: int) -> float:
+    """Return about how many seconds agents take to prepare themselves, one for each of so many units on a map."""
+    if not agents.load(agent_id).precomputes:
+        return 0.0
+    found = []
+    for problem in problems[:3]:
+        agent = make_agent(agent_id, enlist(agent_id, {}, Allowance.of(_REFERENCE)).settings)
+        agent.reset(problem.view(), 0)
+        found.append(float(agent.precompute_seconds))
+    return found[0] + (units - 1) * float(np.mean(found[1:] or found))
 
 
 def settle(passes: Iterator[Pass], clock: Callable[[], float]) -> list[Pass]:
@@ -317,7 +382,11 @@ class Limits:
     def enlist_calibrated(
         self, specs: Sequence[str], calibration: Calibration, advance: Callable[[], Any] = lambda: None
     ) -> list[Contender]:
-        """Return agents under every count or time; ``advance`` is called after each time that was converted."""
+        """Return agents under every count or time; ``advance`` is called after each time that was converted.
+
+        Raises:
+            InputError: if all of them would prepare the units of a squad for too long.
+        """
         contenders = self.enlist(specs)
         if not self.times:
             return contenders
@@ -326,7 +395,11 @@ class Limits:
         for milliseconds in self.times:
             allowances.append(calibration.allowance(names, milliseconds))
             advance()
-        return enlist_all(specs, allowances)
+        left = [spec for spec in specs if parse_sweep(spec)[0][0] not in calibration.left_out]
+        if not left:
+            seconds = min(calibration.left_out.values())
+            raise InputError(f"the units of a squad would prepare themselves for {seconds:.0f} seconds or more: have fewer")
+        return enlist_all(left, allowances)
 
 
 def _problems(courses: Sequence[Course]) -> list[Problem]:

@@ -101,13 +101,15 @@ def test_an_agent_whose_slow_moves_take_too_long_gets_less() -> None:
     "content",
     [
         "[1]", "{", '"x"', '{"a": {}}', '{"a": null}', '{"a": "x"}',
-        '{"a": {"limit": 0, "speed": [1, 1, 1], "slow": 0, "passes": 5}}',
-        '{"a": {"limit": 1, "speed": [1, 2, 3], "slow": 0, "passes": 5}}',
-        '{"a": {"limit": 1, "speed": [1, 0, 1], "slow": 0, "passes": 5}}',
-        '{"a": {"limit": 1, "speed": [NaN, 1, 1], "slow": 0, "passes": 5}}',
-        '{"a": {"limit": 1, "speed": [1, 1], "slow": 0, "passes": 5}}',
-        '{"a": {"limit": 1, "speed": [1, 1, 1], "slow": Infinity, "passes": 5}}',
-        '{"a": {"limit": 1, "speed": [1, 1, 1], "slow": 1%s, "passes": 5}}' % (400 * "0"),
+        '{"a": {"limit": 0, "speed": [1, 1, 1], "slow": 0, "passes": 5, "prepared": 0}}',
+        '{"a": {"limit": 1, "speed": [1, 2, 3], "slow": 0, "passes": 5, "prepared": 0}}',
+        '{"a": {"limit": 1, "speed": [1, 0, 1], "slow": 0, "passes": 5, "prepared": 0}}',
+        '{"a": {"limit": 1, "speed": [NaN, 1, 1], "slow": 0, "passes": 5, "prepared": 0}}',
+        '{"a": {"limit": 1, "speed": [1, 1, 1], "slow": 0, "passes": 5, "prepared": -1}}',
+        '{"a": {"limit": 1, "speed": [1, 1, 1], "slow": 0, "passes": 5}}',
+        '{"a": {"limit": 1, "speed": [1, 1], "slow": 0, "passes": 5, "prepared": 0}}',
+        '{"a": {"limit": 1, "speed": [1, 1, 1], "slow": Infinity, "passes": 5, "prepared": 0}}',
+        '{"a": {"limit": 1, "speed": [1, 1, 1], "slow": 1%s, "passes": 5, "prepared": 0}}' % (400 * "0"),
     ],
 )  # fmt: skip
 def test_a_damaged_calibration_is_made_anew(
