@@ -150,19 +150,19 @@ class KernelAgent(Carrying, Thoughts):
                 self.carry_over(view)
             value = self.value_of(at)
             plans = int(view.trip.tally["plans"][0])
-            while (action := int(self.decide_kernel(self._episode(None, view), view.goal_cell))) == MEMORY_FULL:
+            while (action := int(self.decide_kernel(self.episode(None, view), view.goal_cell))) == MEMORY_FULL:
                 self.enlarge_memory()
         action = max(STAY, action)
         self._last = (at, action, plans, value)
         return action
 
-    def _episode(self, truth: Truth | None, view: KernelView) -> Any:
+    def episode(self, truth: Truth | None, view: KernelView) -> Any:
         """Return the handle of what the bound kernels work on, the same one for as long as nothing is replaced."""
         return self._kept_handle.of(truth=truth, terrain=view.terrain, trip=view.trip, memory=self.memory)
 
     def compile(self, world: World) -> None:
         """Compile the trial loop, or load it from the disk cache, by a trial of no moves."""
-        episode = self._episode(world.truth, world.kernel_view)
+        episode = self.episode(world.truth, world.kernel_view)
         if episode is not self._compiled_for:
             self.run_kernel(episode, world.kernel_view.goal_cell, 0)
             self._compiled_for = episode
@@ -171,7 +171,7 @@ class KernelAgent(Carrying, Thoughts):
         """Run one trial inside a kernel and return why it ended."""
         goal, end = world.kernel_view.goal_cell, MEMORY_FULL
         while end == MEMORY_FULL:
-            end = int(self.run_kernel(self._episode(world.truth, world.kernel_view), goal, max_moves))
+            end = int(self.run_kernel(self.episode(world.truth, world.kernel_view), goal, max_moves))
             if end == MEMORY_FULL:
                 self.enlarge_memory()
         return end

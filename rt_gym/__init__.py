@@ -10,6 +10,7 @@ from rt_gym.meter import Budget, Meter
 from rt_gym.problem import Change, Problem
 from rt_gym.sample import sample_problems
 from rt_gym.search.distance import distance_field
+from rt_gym.squad import Squad, SquadRun
 from rt_gym.terrain import DIRECTIONS
 from rt_gym.trip import STAY
 from rt_gym.views import View
@@ -31,6 +32,8 @@ __all__ = [
     "InputError",
     "Meter",
     "Problem",
+    "Squad",
+    "SquadRun",
     "View",
     "World",
     "distance_field",

@@ -16,8 +16,9 @@ and without the compiler, a NamedTuple of the same parts takes the handle's plac
 
 import struct
 from collections import namedtuple
+from collections.abc import Sequence
 from functools import cache
-from operator import is_
+from operator import getitem, is_
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,10 +26,11 @@ from llvmlite import ir
 from numba import config, typeof, types
 from numba.core import cgutils
 from numba.core.datamodel import default_manager
-from numba.core.typing.templates import AttributeTemplate
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
 from numba.extending import (
     NativeValue,
     infer_getattr,
+    lower_builtin,
     lower_getattr_generic,
     models,
     register_model,
@@ -81,6 +83,35 @@ def _load_part(context, builder, kind, address, name):
     return builder.load(cgutils.gep_inbounds(builder, place, 0, number))
 
 
+class HandlesType(types.Type):
+    """The type of many handles of one type."""
+
+    def __init__(self, element: HandleType) -> None:
+        self.element = element
+        super().__init__(f"Handles({element.name})")
+
+
+@register_model(HandlesType)
+class _HandlesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: HandlesType) -> None:
+        super().__init__(manager, kind, cgutils.voidptr_t)
+
+
+@infer_global(getitem)
+class _ElementOfHandles(AbstractTemplate):
+    def generic(self, args: tuple[types.Type, ...], kws: Any) -> Any:
+        if isinstance(args[0], HandlesType) and isinstance(args[1], types.Integer):
+            return signature(args[0].element, args[0], types.int64)
+        return None
+
+
+@lower_builtin(getitem, HandlesType, types.Integer)
+def _load_handle(context, builder, sig, args):
+    addresses = builder.bitcast(args[0], cgutils.voidptr_t.as_pointer())
+    return builder.load(builder.gep(addresses, [args[1]]))
+
+
+@unbox(HandlesType)
 @unbox(HandleType)
 def _unbox_handle(kind, handle, c):
     number = c.pyapi.object_getattr_string(handle, "address")
@@ -109,6 +140,34 @@ class Handle:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.parts,)
+
+
+class Handles:
+    """What ``stack`` returns: the addresses of handles, and the handles, so that they stay alive."""
+
+    __slots__ = ("_numba_type_", "address", "block", "handles")
+
+    def __init__(self, handles: Sequence[Handle]) -> None:
+        self.handles = tuple(handles)
+        self.block = np.array([each.address for each in handles], np.int64)
+        self.address = self.block.ctypes.data
+        self._numba_type_ = _known_stacks.setdefault(kind_of(handles[0]), HandlesType(kind_of(handles[0])))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return stack, (self.handles,)
+
+
+_known_stacks: dict[Any, HandlesType] = {}
+
+
+def stack(handles: Sequence[Any]) -> Any:
+    """Return handles of one kind as one argument for kernels, in which ``handles[i]`` is one of them."""
+    return Handles(handles) if _PACKED else tuple(handles)
+
+
+def kind_of(handle: Any) -> Any:
+    """Return what is the same for handles that can be stacked."""
+    return handle._numba_type_ if _PACKED else type(handle)
 
 
 def handle(**parts: Any) -> Any:

@@ -10,8 +10,11 @@ On other maps one array with an entry per cell is faster. Kernels read and write
 
 import mmap
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import accumulate
 from platform import machine
+from threading import local
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,9 +61,23 @@ class Paged(NamedTuple):
         return int(self.state[0].pages) * (RUN * self.entry.itemsize + self.run.itemsize + self.page.itemsize)
 
 
+_wanted = local()
+
+
+@contextmanager
+def in_pages() -> Iterator[None]:
+    """Keep in pages whatever this thread makes meanwhile: many units on one map are as large as a large map."""
+    before = getattr(_wanted, "pages", False)
+    _wanted.pages = True
+    try:
+        yield
+    finally:
+        _wanted.pages = before
+
+
 def is_large(cells: int) -> bool:
     """Whether what agents keep on a map with this many cells, border included, is kept in pages."""
-    return cells > LARGE
+    return cells > LARGE or getattr(_wanted, "pages", False)
 
 
 def reserve(count: int, *kinds: DTypeLike) -> list[NDArray[Any]]:

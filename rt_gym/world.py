@@ -29,8 +29,8 @@ _TOTALS = [k for k, name in enumerate(TALLY.names or ()) if name not in ("plans"
 
 
 @kernel(inline=True)
-def walk(truth, terrain, trip, s, d):
-    """Move one step in direction ``d``, or stand still, and return the new cell."""
+def make_move(terrain, trip, s, d):
+    """Move one step in direction ``d``, or stand still, and return the new cell; nothing is sensed."""
     tally = trip.tally[0]
     close_meter(trip)
     u = s
@@ -43,6 +43,13 @@ def walk(truth, terrain, trip, s, d):
         tally.diagonals += np.int64(d >= 4)
     if tally.moves < trip.path.size:
         trip.path[tally.moves] = u
+    return u
+
+
+@kernel(inline=True)
+def walk(truth, terrain, trip, s, d):
+    """Move one step in direction ``d``, or stand still, and sense; return the new cell."""
+    u = make_move(terrain, trip, s, d)
     if truth.state[0].vision != 0:
         observe(truth, terrain, trip, s, u)
     return u

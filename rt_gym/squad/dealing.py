@@ -1,0 +1,118 @@
+"""Rules that deal the allowance of a tick over the units that must plan.
+
+Shares are dealt before anybody plans, so that units can plan side by side and the sum never exceeds the allowance. What
+a unit does not use of its share is lost, as time is.
+
+``"equal"`` gives the same to all who must plan. The other rules serve one unit after the other, each with what it asks
+for, until too little is left; who gets nothing stands still. Their order:
+
+- ``"round-robin"``: in turn, beginning after the one that was served last;
+- ``"nearest"``: the smallest distance to the goal by the heuristic first;
+- ``"neediest"``: the one whose last plan raised the most values first, of equals the one that has waited longest.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rt_gym.errors import InputError, quoted
+from rt_gym.meter import UNLIMITED
+
+
+class Situation(NamedTuple):
+    """What a rule knows of every unit, one entry each.
+
+    Attributes:
+        ready: bool, whether it must plan now.
+        distance: to its goal by the heuristic, in straight steps.
+        raised: how many values its last plan has raised.
+        waited: how many ticks it had to plan and was given nothing.
+        left: how many moves are left of its plan.
+        under_way: bool, whether it is not on its goal.
+        asks: int64, what it asks for when it must plan.
+    """
+
+    ready: NDArray[np.bool_]
+    distance: NDArray[np.float64]
+    raised: NDArray[np.int64]
+    waited: NDArray[np.int64]
+    left: NDArray[np.int64]
+    under_way: NDArray[np.bool_]
+    asks: NDArray[np.int64]
+
+
+Shares = NDArray[np.int64]
+Weights = Callable[[Situation], NDArray[np.float64]]
+
+
+class Dealer:
+    """Deals an allowance by one of the rules; one that goes round remembers where it was."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def deal(self, rule: str, allowance: int, situation: Situation) -> Shares:
+        """Return the share of every unit; 0 for those that need not plan."""
+        shares = np.zeros(situation.ready.size, np.int64)
+        ready = np.flatnonzero(situation.ready)
+        if allowance == UNLIMITED or ready.size == 0:
+            shares[ready] = allowance
+        elif rule == "equal":
+            self._deal_equally(shares, self._in_turn(ready), allowance)
+        else:
+            order = self._in_turn(ready) if rule == "round-robin" else ready[_KEYS[rule](situation, ready)]
+            served = order[np.cumsum(np.minimum(situation.asks[order], allowance)) <= allowance]
+            shares[served] = np.minimum(situation.asks[served], allowance)
+            self._next = int(served[-1]) + 1
+        return shares
+
+    def _in_turn(self, ready: NDArray[np.intp]) -> NDArray[np.intp]:
+        return np.roll(ready, -int(np.searchsorted(ready, self._next)))
+
+    def _deal_equally(self, shares: Shares, ready: NDArray[np.intp], allowance: int) -> None:
+        """Give what does not divide to units in turn: with less than one each, all get something sometimes."""
+        each, rest = divmod(allowance, ready.size)
+        shares[ready] = each
+        shares[ready[:rest]] += 1
+        if rest:
+            self._next = int(ready[rest - 1]) + 1
+
+
+def by_distance(situation: Situation, ready: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the order of ready units, the nearest to its goal first."""
+    return np.argsort(situation.distance[ready], kind="stable")
+
+
+def by_need(situation: Situation, ready: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the order of ready units, the one with the most raised values first, then the longest waiting."""
+    return np.lexsort((-situation.waited[ready], -situation.raised[ready]))
+
+
+_KEYS = {"nearest": by_distance, "neediest": by_need}
+RULES = ("equal", "round-robin", *_KEYS)
+
+
+def deal_by_weights(weights: Any, allowance: int, ready: NDArray[np.bool_]) -> Shares:
+    """Return shares in proportion to weights, of which those of units that need not plan do not count.
+
+    Raises:
+        InputError: for weights that are not finite numbers of at least 0, one per unit.
+    """
+    given = np.asarray(weights)
+    numeric = given.shape == ready.shape and given.dtype.kind in "fiu"
+    if not numeric or not np.isfinite(given).all() or (given < 0).any():
+        raise InputError(f"weights must be {ready.size} finite numbers of at least 0, not {quoted(weights)}")
+    wanted = np.where(ready, given, 0.0).astype(np.float64)
+    total = wanted.sum()
+    if total == 0.0:
+        return np.zeros(ready.size, np.int64)
+    if allowance == UNLIMITED:
+        return np.where(wanted > 0, np.int64(UNLIMITED), 0)
+    # Rounding may lift a product above the exact one, so that the sum could exceed the allowance by a unit.
+    shares = np.floor(allowance * (wanted / total)).astype(np.int64)
+    excess = int(shares.sum()) - allowance
+    if excess > 0:
+        shares[np.argmax(shares)] -= excess
+    return shares
