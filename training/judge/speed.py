@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 import agents
 from agents import Run
@@ -24,7 +23,7 @@ from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_json, shown
 from rt_gym.maps import Scenario
 from training.judge.squads import make_members, make_teams, run_squad
-from training.judge.stats import Estimate
+from training.judge.stats import Estimate, Floats
 from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent, parse_sweep
 from training.runs.courses import Course, by_map, tolerance
 from training.runs.execution import run_all, say_damaged
@@ -141,14 +140,22 @@ _MOVES = 20, 2000  # the fewest and the most per problem of a pass
 _PROBLEMS = 10
 _MAPS = 3  # of a pass with squads
 _PREPARATION = 60.0  # seconds that the units of a squad may prepare themselves
+_QUARTILE, _NORMAL = 0.25, 1.96
 _HEADROOM = 0.9  # of a time per move: what the slow moves may take of it while nothing else is running
 
 
 class Pass(NamedTuple):
-    """One measurement: expansions per second, and how many seconds the slow moves take."""
+    """One measurement, of parts that are the same in every pass: runs, or ticks of squads.
 
-    speed: float
-    slow: float
+    Attributes:
+        expansions: of all parts.
+        seconds: of every part.
+        slow: seconds that a move takes in every part, at its 99th percentile.
+    """
+
+    expansions: int
+    seconds: Floats
+    slow: Floats
 
 
 @dataclass(frozen=True)
@@ -158,7 +165,7 @@ class Pace:
     Attributes:
         limit: the expansions per move that fit.
         speed: expansions per second, with the interval of repeated measurements.
-        slow: seconds that its slow moves take: the 99th percentile. Of a squad, that of its ticks, divided by its units.
+        slow: seconds that its slow moves take, the 99th percentile; of a squad that of its ticks, divided by its units.
         passes: how often it was measured.
         prepared: about how many seconds it prepares itself, or all units of a squad do.
     """
@@ -280,14 +287,11 @@ def time_runs(agent_id: str, problems: Sequence[Problem], limit: int, seconds: f
     agents.run(agent, problems[0], budget=limit, max_moves=moves)  # the first run loads the kernels
     while True:
         runs = [agents.run(agent, problem, budget=limit, max_moves=moves) for problem in problems]
-        slow = max(run.move_seconds.p99 if run.move_seconds else 0.0 for run in runs)
-        expansions, spent = sum(run.expansions for run in runs), sum(run.seconds for run in runs)
-        yield Pass(max(1, expansions) / max(1e-9, spent), slow)
+        slow = np.array([run.move_seconds.p99 if run.move_seconds else 0.0 for run in runs])
+        yield Pass(sum(run.expansions for run in runs), np.array([run.seconds for run in runs]), slow)
 
 
-def time_squads(
-    agent_id: str, courses: Sequence[Course], units: int, limit: int, seconds: float
-) -> Iterator[Pass]:
+def time_squads(agent_id: str, courses: Sequence[Course], units: int, limit: int, seconds: float) -> Iterator[Pass]:
     """Yield measurements of an agent in squads, each over the first ticks of one on every map, up to a few maps.
 
     Args:
@@ -304,20 +308,23 @@ def time_squads(
     run_squad(maps[0][0].grid, maps[0][1], members, limit * units, maps[0][0].vision, 2)
     while True:
         runs = [run_squad(one.grid, team, members, limit * units, one.vision, ticks) for one, team in maps]
-        work, spent = sum(int(run.work.sum()) for run in runs), sum(float(run.seconds.sum()) for run in runs)
-        yield Pass(max(1, work) / max(1e-9, spent), max(run.seconds_p99 for run in runs) / units)
+        spent = np.concatenate([run.seconds for run in runs])
+        yield Pass(sum(int(run.work.sum()) for run in runs), spent, spent / units)
 
 
 def preparation(agent_id: str, problems: Sequence[Problem], units: int) -> float:
     """Return about how many seconds agents take to prepare themselves, one for each of so many units on a map."""
     if not agents.load(agent_id).precomputes:
         return 0.0
-    found = []
-    for problem in problems[:3]:
-        agent = make_agent(agent_id, enlist(agent_id, {}, Allowance.of(_REFERENCE)).settings)
-        agent.reset(problem.view(), 0)
-        found.append(float(agent.precompute_seconds))
+    _prepared(agent_id, Problem(Grid(np.ones((8, 8), bool)), (0, 0), (7, 7)))  # loads the kernels
+    found = [_prepared(agent_id, problem) for problem in problems[:3]]
     return found[0] + (units - 1) * float(np.mean(found[1:] or found))
+
+
+def _prepared(agent_id: str, problem: Problem) -> float:
+    agent = make_agent(agent_id, enlist(agent_id, {}, Allowance.of(_REFERENCE)).settings)
+    agent.reset(problem.view(), 0)
+    return float(agent.precompute_seconds)
 
 
 def settle(passes: Iterator[Pass], clock: Callable[[], float]) -> list[Pass]:
@@ -333,20 +340,27 @@ def _width(speed: Estimate) -> float:
 
 
 def speed_of(passes: Sequence[Pass]) -> Estimate:
-    """Return the mean speed with its 95 % interval by Student's t, which ends at the slowest and the fastest pass."""
-    speeds = np.array([one.speed for one in passes])
-    half = float(stdtrit(len(speeds) - 1, 0.975) * speeds.std(ddof=1) / sqrt(len(speeds))) if len(speeds) > 1 else 0.0
-    mean = float(speeds.mean())
-    return Estimate(mean, max(mean - half, float(speeds.min())), min(mean + half, float(speeds.max())))
+    """Return expansions per second with their 95 % interval.
+
+    Every part counts with the lower quartile of its times, for it does the same in every pass, and only what else the
+    machine does makes it slower. The interval is that of the quartiles, by order statistics.
+    """
+    times = np.sort(np.stack([one.seconds for one in passes]), axis=0)
+    work, last = max(1, passes[0].expansions), len(times) - 1
+    middle, half = _QUARTILE * last, _NORMAL * sqrt(_QUARTILE * (1 - _QUARTILE) * len(times))
+    ranks = middle, min(last, middle + half), max(0.0, middle - half)
+    value, low, high = (work / max(1e-9, float(times[round(rank)].sum())) for rank in ranks)
+    return Estimate(value, low, high)
 
 
 def fitting(limit: int, passes: Sequence[Pass], seconds: float) -> Pace:
     """Return what fits into a time, from measurements under a limit.
 
-    That is what the agent expands at the slow end of its speed and, where its slow moves take too long, no more than the
-    part of the limit that brings them down to the time, with some room.
+    That is what the agent expands at the slow end of its speed and, where its slow moves take too long, no more than
+    the part of the limit that brings them down to the time, with some room.
     """
-    speed, slow = speed_of(passes), float(np.median([one.slow for one in passes]))
+    parts = np.quantile([one.slow for one in passes], _QUARTILE, axis=0)
+    speed, slow = speed_of(passes), float(np.quantile(parts, 0.99))
     fits = speed.low * seconds
     if slow > _HEADROOM * seconds:
         fits = min(fits, limit * _HEADROOM * seconds / slow)
@@ -398,7 +412,9 @@ class Limits:
         left = [spec for spec in specs if parse_sweep(spec)[0][0] not in calibration.left_out]
         if not left:
             seconds = min(calibration.left_out.values())
-            raise InputError(f"the units of a squad would prepare themselves for {seconds:.0f} seconds or more: have fewer")
+            raise InputError(
+                f"the units of a squad would prepare themselves for {seconds:.0f} seconds or more: have fewer"
+            )
         return enlist_all(left, allowances)
 
 
@@ -415,6 +431,13 @@ def _remembered(path: Path) -> dict[str, Pace]:
     try:
         known = read_json(path, "a calibration").items()
         return {key: Pace.read(value) for key, value in known if not isinstance(value, int)}
-    except (InputError, AttributeError, TypeError, ValueError, KeyError, OverflowError):  # no JSON, no object, or a pace that is none
+    except (
+        InputError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        KeyError,
+        OverflowError,
+    ):  # no JSON, no object, or a pace that is none
         say_damaged(path, "everything is measured")
         return {}

@@ -17,7 +17,18 @@ from rt_gym.files import PathLike
 from training.runs.contenders import Contender, blaming, make_agent
 from training.runs.courses import Course, Task, by_map, make_problem
 from training.runs.jobs import Series, Work, provenance, source_stamp, versions
-from training.runs.rows import RESULTS, TIMES, TRIALS, Arrays, Place, Places, Result, Timing, as_columns, checked_columns
+from training.runs.rows import (
+    RESULTS,
+    TIMES,
+    TRIALS,
+    Arrays,
+    Place,
+    Places,
+    Result,
+    Timing,
+    as_columns,
+    checked_columns,
+)
 
 _DIRECT = frozenset(Result._fields) - {"trials_run"}
 _TRIAL = "trial."  # what columns of trials are called beside those of runs
