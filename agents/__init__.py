@@ -33,6 +33,7 @@ _TABLE = {
     "weighted-astar": ("astar", "WeightedAStar"),
     "repeated-astar": ("repeated_astar", "RepeatedAStar"),
     "late-astar": ("late_astar", "LateAStar"),
+    "capped-astar": ("capped_astar", "CappedAStar"),
     "lrta": ("lrta", "LRTA"),
     "rta": ("rta", "RTA"),
     "lss-lrta": ("lss_lrta", "LSSLRTA"),

@@ -54,6 +54,7 @@ class KernelAgent(Carrying, Thoughts):
         pooled: whether agents that ran by their id are used again. That takes settings which are values: what is read
             from a file, or prepared beforehand and timed, is another matter in the next run.
         precomputes: whether it prepares itself for a map at reset.
+        complete: whether it reaches every goal that can be reached, given the moves.
         converges: whether its paper promises that repeated trials end with a shortest path, which takes values that
             never overestimate.
         restless: whether it moves although the plan is not ready, rather than stand still.
@@ -62,6 +63,7 @@ class KernelAgent(Carrying, Thoughts):
 
     plan: Any
     forgets: ClassVar[bool] = False
+    complete: ClassVar[bool] = True
     converges: ClassVar[bool] = True
     pooled: ClassVar[bool] = False
     precomputes: ClassVar[bool] = False

@@ -11,7 +11,7 @@ import numpy as np
 
 from rt_gym.jit import kernel
 from rt_gym.meter import MEMORY_FULL, OVERRUN, STUCK, after_overrun, spent
-from rt_gym.squad.units import hide_others, show_others, try_move
+from rt_gym.squad.crowd import hide_others, show_others, try_move
 from rt_gym.templates import bind
 from rt_gym.trip import STAY, adopt, take
 

@@ -44,29 +44,57 @@ class Situation(NamedTuple):
 
 
 Shares = NDArray[np.int64]
-Weights = Callable[[Situation], NDArray[np.float64]]
+Rule = str | Callable[[Situation], Any]
 
 
 class Dealer:
-    """Deals an allowance by one of the rules; one that goes round remembers where it was."""
+    """Deals the allowance of every tick; a rule that goes round remembers where it was.
 
-    def __init__(self) -> None:
-        self._next = 0
+    Args:
+        rule: the name of a rule, or a function from a situation to weights, one per unit.
+        allowance: what all units together may spend in a tick; UNLIMITED if that does not matter.
 
-    def deal(self, rule: str, allowance: int, situation: Situation) -> Shares:
-        """Return the share of every unit; 0 for those that need not plan."""
+    Raises:
+        InputError: if there is no such rule.
+    """
+
+    def __init__(self, rule: Rule, allowance: int) -> None:
+        if not callable(rule) and (not isinstance(rule, str) or rule not in RULES):
+            known = ", ".join(f'"{name}"' for name in RULES)
+            raise InputError(f"rule must be {known} or a function that returns weights, not {quoted(rule)}")
+        self.rule, self.allowance = rule, allowance
+        self._next, self._debt = 0, 0
+
+    def settle(self, spent: int) -> None:
+        """Take note of what a tick has taken: what was too much is missing from the next one."""
+        self._debt = max(0, spent + self._debt - self.allowance)
+
+    def deal(self, situation: Situation, weights: Any = None) -> Shares:
+        """Return the share of every unit, 0 for those that need not plan; by weights where they are given."""
+        allowance = self.allowance - (0 if self.allowance == UNLIMITED else min(self._debt, self.allowance))
+        if weights is None and not isinstance(self.rule, str):
+            weights = self.rule(situation)
+        if weights is not None:
+            return deal_by_weights(weights, allowance, situation.ready)
         shares = np.zeros(situation.ready.size, np.int64)
         ready = np.flatnonzero(situation.ready)
-        if allowance == UNLIMITED or ready.size == 0:
+        if allowance == UNLIMITED or allowance == 0 or ready.size == 0:
             shares[ready] = allowance
-        elif rule == "equal":
+        elif self.rule == "equal":
             self._deal_equally(shares, self._in_turn(ready), allowance)
         else:
-            order = self._in_turn(ready) if rule == "round-robin" else ready[_KEYS[rule](situation, ready)]
-            served = order[np.cumsum(np.minimum(situation.asks[order], allowance)) <= allowance]
-            shares[served] = np.minimum(situation.asks[served], allowance)
-            self._next = int(served[-1]) + 1
+            self._serve(shares, self._ordered(situation, ready), situation.asks, allowance)
         return shares
+
+    def _ordered(self, situation: Situation, ready: NDArray[np.intp]) -> NDArray[np.intp]:
+        return self._in_turn(ready) if self.rule == "round-robin" else ready[_KEYS[str(self.rule)](situation, ready)]
+
+    def _serve(self, shares: Shares, order: NDArray[np.intp], asks: NDArray[np.int64], allowance: int) -> None:
+        """Give one after the other what it asks for, until too little is left."""
+        wanted = np.minimum(asks[order], allowance)
+        served = np.cumsum(wanted) <= allowance
+        shares[order[served]] = wanted[served]
+        self._next = int(order[served][-1]) + 1
 
     def _in_turn(self, ready: NDArray[np.intp]) -> NDArray[np.intp]:
         return np.roll(ready, -int(np.searchsorted(ready, self._next)))

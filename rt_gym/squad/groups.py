@@ -9,8 +9,8 @@ import numpy as np
 from rt_gym.errors import InputError, quoted
 from rt_gym.handles import kind_of, stack
 from rt_gym.squad.acting import acting, finish_act
+from rt_gym.squad.crowd import hide_others, show_others
 from rt_gym.squad.team import Unit
-from rt_gym.squad.units import hide_others, show_others
 from rt_gym.trip import STAY
 
 

@@ -102,5 +102,5 @@ class SquadRun:
         return float((self.seconds > seconds).mean()) if self.ticks else 0.0
 
 
-def _quantile(values: NDArray[np.generic]) -> float:
+def _quantile(values: NDArray[np.int64] | NDArray[np.float64]) -> float:
     return float(np.quantile(values, 0.99)) if values.size else 0.0

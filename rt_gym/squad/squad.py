@@ -1,7 +1,6 @@
 """Many units on one map, with one allowance for all of them in every tick."""
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from itertools import pairwise
@@ -12,28 +11,19 @@ from numpy.typing import NDArray
 
 from rt_gym.belief import first_belief
 from rt_gym.cost import SQRT2, to_floats
-from rt_gym.errors import InputError, checked_seed, flag, quoted, whole
+from rt_gym.errors import InputError, checked_seed, flag, whole
 from rt_gym.handles import bytes_of, handle, stack
 from rt_gym.meter import UNLIMITED, Budget
 from rt_gym.pages import in_pages
 from rt_gym.problem import free_position, position_on
-from rt_gym.squad.dealing import RULES, Dealer, Shares, Situation, deal_by_weights
+from rt_gym.squad.dealing import Dealer, Rule, Situation
 from rt_gym.squad.groups import group_units
 from rt_gym.squad.record import SquadRun
-from rt_gym.squad.team import (
-    check_places,
-    check_problems,
-    choose_agents,
-    make_columns,
-    make_team,
-    make_units,
-)
+from rt_gym.squad.team import check_problems, choose_agents, make_columns, make_team, make_units, with_change
 from rt_gym.squad.units import NEVER, change_map, end_tick, look_around_all, survey
 from rt_gym.terrain import Position, positions
 
 _DENSE = 1 << 22  # cells of all units together, up to which each may keep something for every cell
-
-Rule = str | Callable[[Situation], Any]
 
 
 class Squad:
@@ -88,29 +78,16 @@ class Squad:
     ) -> None:
         self.problems = check_problems(problems)
         self.grid, number = self.problems[0].grid, len(self.problems)
-        self.budget, self.rule = Budget(allowance, count, "idle"), _checked_rule(rule)
-        self._allowance = UNLIMITED if allowance is None else allowance
-        if share is not None:
-            whole("share", share, 1)
-        if sight is not None:
-            whole("sight", sight, 1)
-        if flag("push", push) and not blocking:
-            raise InputError("push goes with blocking=True")
-        if flag("shared_fog", shared_fog) and self.problems[0].vision is None:
-            raise InputError("shared_fog goes with problems that have a vision")
-        if flag("blocking", blocking):
-            check_places(self.problems)
-        first_seed = checked_seed(seed)
-        self._threads = whole("threads", threads, 1, 256)
+        self.budget = Budget(allowance, count, "idle")
+        self._dealer = Dealer(rule, UNLIMITED if allowance is None else allowance)
+        first_seed, self._threads = checked_seed(seed), whole("threads", threads, 1, 256)
+        self._team = make_team(self.problems, blocking, sight, push, shared_fog, first_seed or 0)
         equal = None if allowance is None else max(1, allowance // number)
-        fitted = Budget(share or equal, count)
+        fitted = Budget(equal if share is None else whole("share", share, 1), count)
         agents = choose_agents(agent, number, fitted, settings)
-        self._team = make_team(self.problems, blocking, sight, push, shared_fog)
-        self._team.random[0] = 1 if first_seed is None else 2 * first_seed + 1
         self._columns = make_columns(self.problems)
         self.units = make_units(self.problems, agents, self.budget, self._team)
         self._form = in_pages if number * self._team.free.size > _DENSE else nullcontext
-        self._dealer, self._debt = Dealer(), 0
         self._situation: Situation | None = None
         self._work: list[int] = []
         self._seconds: list[float] = []
@@ -204,27 +181,18 @@ class Squad:
         """
         began = time.perf_counter()
         situation = self.situation
-        self._columns["share"] = self._deal(situation, weights)
+        self._columns["share"] = self._dealer.deal(situation, weights)
         for group in self._groups:
             self._act(group)
         displaced = np.flatnonzero(self._columns["displaced"])
         for i in displaced:
             self.units[i].intervene("place")
         end_tick(self._bodies, self._shared)
-        spent = int(self._columns["spent"].sum())
-        self._debt = max(0, spent - (self._allowance - self._debt))
-        self._work.append(spent)
+        self._work.append(int(self._columns["spent"].sum()))
+        self._dealer.settle(self._work[-1])
         self._situation = None
         self._seconds.append(time.perf_counter() - began)
         return self.done
-
-    def _deal(self, situation: Situation, weights: Any) -> Shares:
-        allowance = self._allowance if self._allowance == UNLIMITED else max(0, self._allowance - self._debt)
-        if weights is None and callable(self.rule):
-            weights = self.rule(situation)
-        if weights is not None:
-            return deal_by_weights(weights, allowance, situation.ready)
-        return self._dealer.deal(str(self.rule), allowance, situation)
 
     def _act(self, group: Any) -> None:
         """Let the units of a group act, by as many threads as there are."""
@@ -234,9 +202,8 @@ class Squad:
             group.act(*arguments, 0, number)
             return
         bounds = [number * k // self._threads for k in range(self._threads + 1)]
-        parts = [self._pool.submit(group.act, *arguments, a, b) for a, b in pairwise(bounds) if a < b]
-        for part in parts:
-            part.result()
+        parts = [(a, b) for a, b in pairwise(bounds) if a < b]
+        list(self._pool.map(lambda part: group.act(*arguments, *part), parts))
 
     def run(self, max_ticks: int = 10_000) -> SquadRun:
         """Let time pass until all units stand on their goals, or for so many ticks; return the record of all ticks."""
@@ -284,16 +251,10 @@ class Squad:
             InputError: for a position outside the map, or what is neither True nor False.
         """
         cell, team = self.grid.cell(position_on(self.grid, "cell", position)), self._team
-        opens, due = flag("free", free), int(team.state[0].due)
+        flag("free", free)
         if team.free is self.grid.terrain.free:
             self._take_map()
-            team = self._team
-        schedule = {"when": self.ticks, "where": cell, "opens": opens, "held": 0}
-        changes = {name: np.insert(getattr(team, name), due, value) for name, value in schedule.items()}
-        room = {name: np.empty(team.news.size + 1, np.int32) for name in ("news", "author")}
-        for name, array in room.items():
-            array[:-1] = getattr(team, name)
-        self._team = team._replace(**changes, **room)
+        self._team = with_change(self._team, cell, free)
         self._refresh_bodies()
         change_map(self._shared, self._bodies)
         if team.state[0].vision > 0:
@@ -329,10 +290,3 @@ class Squad:
         column.arrived = self.ticks if self._team.at[i] == cell else NEVER
         self.units[i].intervene("goal")
         self._situation = None
-
-
-def _checked_rule(rule: Any) -> Rule:
-    if not callable(rule) and (not isinstance(rule, str) or rule not in RULES):
-        known = ", ".join(f'"{name}"' for name in RULES)
-        raise InputError(f"rule must be {known} or a function that returns weights, not {quoted(rule)}")
-    return rule  # type: ignore[no-any-return]

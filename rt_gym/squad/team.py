@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rt_gym.belief import first_belief
-from rt_gym.errors import InputError, quoted
+from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.handles import handle
 from rt_gym.meter import Budget
@@ -124,9 +124,19 @@ def team_belief(problem: Problem, changing: bool) -> Terrain:
     return first_belief(problem.grid, problem.vision, changing)
 
 
-def make_team(problems: Sequence[Problem], blocking: bool, sight: int | None, push: bool, shared: bool) -> Team:
-    """Return what units have in common, as it is at time zero."""
+def make_team(
+    problems: Sequence[Problem], blocking: bool, sight: int | None, push: bool, shared_fog: bool, seed: int
+) -> Team:
+    """Return what units have in common, as it is at time zero; see ``Squad`` for the arguments."""
     first, count = problems[0], len(problems)
+    if sight is not None:
+        whole("sight", sight, 1)
+    if flag("push", push) and not blocking:
+        raise InputError("push goes with blocking=True")
+    if flag("shared_fog", shared_fog) and first.vision is None:
+        raise InputError("shared_fog goes with problems that have a vision")
+    if flag("blocking", blocking):
+        check_places(problems)
     grid, vision = first.grid, first.vision or 0
     cells = grid.terrain.free.size
     reach = grid.width + grid.height if sight is None else min(sight, grid.width + grid.height)
@@ -136,7 +146,7 @@ def make_team(problems: Sequence[Problem], blocking: bool, sight: int | None, pu
         owner[at] = np.arange(1, count + 1)
     state = np.zeros(1, TEAM)
     state["vision"] = min(vision, grid.width + grid.height)
-    state["sight"], state["blocking"], state["push"], state["shared"] = reach, blocking, push, shared
+    state["sight"], state["blocking"], state["push"], state["shared"] = reach, blocking, push, shared_fog
     schedule = make_schedule(grid, first.changes or ())
     news = cells + len(first.changes or ())
     return Team(
@@ -148,8 +158,21 @@ def make_team(problems: Sequence[Problem], blocking: bool, sight: int | None, pu
         news=np.empty(news, np.int32),
         author=np.empty(news, np.int32),
         **schedule,
-        random=np.ones(1, np.uint64),
+        random=np.array([2 * seed + 1], np.uint64),
         state=state,
+    )
+
+
+def with_change(team: Team, cell: int, opens: bool) -> Team:
+    """Return the team with one more change of the map, which is due now, and room for its news."""
+    now, due = team.state[0].tick, int(team.state[0].due)
+    return team._replace(
+        when=np.insert(team.when, due, now),
+        where=np.insert(team.where, due, cell),
+        opens=np.insert(team.opens, due, opens),
+        held=np.insert(team.held, due, 0),
+        news=np.append(team.news, np.int32(0)),
+        author=np.append(team.author, np.int32(0)),
     )
 
 

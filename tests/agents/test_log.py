@@ -105,7 +105,8 @@ class TestEveryAgent:
             assert_learned(agent, problem, known)
 
     def test_a_record_of_a_move_says_what_explain_says(self, agent_id: str, settings: Settings) -> None:
-        run, agent = agents.run(agent_id, HOOK, log=True, **settings), agents.make(agent_id, **settings)
+        agent = agents.make(agent_id, **settings)
+        run = agents.run(agent_id, HOOK, max_moves=300, log=True, **settings)
         world = World(HOOK)
         agent.reset(world.view, seed=0)
         assert run.log is not None

@@ -11,7 +11,7 @@ import pytest
 from numba import config
 
 import agents
-from reference.contract import Settings, path_of, random_problems
+from reference.contract import MOST_MOVES, Settings, path_of, random_problems
 from reference.settings import settings_of
 from rt_gym import Grid, Problem, World, pages
 from rt_gym.search.paged_values import PagedValues
@@ -56,7 +56,8 @@ def test_an_agent_that_is_used_again_has_forgotten_all(
     problems = [anew(problem) for problem in random_problems(22, 4)]
     kept = agents.make(algorithm, **settings)
     for problem in [*problems, *problems]:
-        fresh, again = agents.run(agents.make(algorithm, **settings), problem), agents.run(kept, problem)
+        fresh = agents.run(agents.make(algorithm, **settings), problem, max_moves=MOST_MOVES)
+        again = agents.run(kept, problem, max_moves=MOST_MOVES)
         assert (path_of(again), again.scans, again.memory) == (path_of(fresh), fresh.scans, fresh.memory)
 
 

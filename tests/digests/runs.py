@@ -35,6 +35,7 @@ AGENTS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "weighted-astar": ("weighted-astar", [{"weight": 1.5}, {"weight": 3}, {"weight": 1}]),
     "repeated-astar": ("repeated-astar", [{}]),
     "late-astar": ("late-astar", [{"R": 20}, {"R": 100}, {"R": 9, "r": 0.5}]),
+    "capped-astar": ("capped-astar", [{"nodes": 3}, {"nodes": 20}, {}]),
     "lrta": ("lrta", [{"depth": depth} for depth in (1, 2, 4, 7)]),
     "rta": ("rta", [{"depth": depth} for depth in (1, 2, 5)]),
     "lss-lrta": ("lss-lrta", [{"lookahead": 1}, {"lookahead": 9}, {"lookahead": 30, "commit": "one"}]),

@@ -16,6 +16,9 @@ from rt_gym.cost import encode
 
 Settings = dict[str, Any]
 
+# More moves than any agent needs here to reach its goal; one that stands still for good makes them all.
+MOST_MOVES = 20_000
+
 
 @cache
 def random_problems(
@@ -72,6 +75,12 @@ def assert_legal(problem: Problem, path: list[tuple[int, int]]) -> plain_grid.Wo
         assert dx + dy <= 1 or problem.grid.connectivity == 8
         world.move(b)
     return world
+
+
+def gave_up(run: agents.Run, agent_id: str) -> bool:
+    """Whether a run ended as only that of an agent may that is not complete: standing still until its last move."""
+    stands = run.outcome == "out of moves" and run.moves > 0 and bool((run.path[-1] == run.path[-2]).all())
+    return stands and not agents.load(agent_id).complete
 
 
 def exact_cost(run: agents.Run) -> int:

@@ -45,6 +45,7 @@ CATALOGUE: dict[str, Tested] = {
         each(weight=st.sampled_from([1, 1.1, 1.5, 2, 3.7, 20])),
     ),
     "late-astar": Tested([{"R": 100}, {"R": 1000, "r": 0.5}], each(R=st.integers(1, 60), r=share)),
+    "capped-astar": Tested([{"nodes": 4}, {"nodes": 30}], each(nodes=lookahead)),
     "lrta": Tested([{"depth": 1}, {"depth": 2}, {"depth": 4}], each(depth=depth)),
     "rta": Tested([{"depth": 1}, {"depth": 3}], each(depth=depth)),
     "lss-lrta": Tested(
