@@ -139,7 +139,7 @@ _PASS_SECONDS = 0.05
 _MOVES = 20, 2000  # the fewest and the most per problem of a pass
 _PROBLEMS = 10
 _MAPS = 3  # of a pass with squads
-_PREPARATION = 60.0  # seconds that the units of a squad may prepare themselves
+_PREPARATION = 10.0  # seconds that the units of a squad may prepare themselves
 _QUARTILE, _NORMAL = 0.25, 1.96
 _HEADROOM = 0.9  # of a time per move: what the slow moves may take of it while nothing else is running
 
