@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.belief import first_belief
-from rt_gym.cost import SQRT2, to_floats
+from rt_gym.cost import SQRT2, STRAIGHT
 from rt_gym.errors import InputError, checked_seed, flag, whole
-from rt_gym.handles import bytes_of, handle, stack
+from rt_gym.handles import bytes_of, stack
 from rt_gym.meter import UNLIMITED, Budget
 from rt_gym.pages import in_pages
 from rt_gym.problem import free_position, position_on
@@ -48,7 +48,7 @@ class Squad:
         shared_fog: whether units that see only a part of the map tell each other what they see.
         seed: unit ``i`` breaks random ties by ``seed + i``; the same seed, the same squad.
         threads: how many plan at a time, where units do not block each other; the result is the same.
-        settings: those of all agents, by one id.
+        settings: those of all agents, by one id; one that is called as an argument above goes with agent objects.
 
     Attributes:
         problems, grid: what was given.
@@ -92,9 +92,9 @@ class Squad:
         self._work: list[int] = []
         self._seconds: list[float] = []
         self._refresh_bodies()
-        change_map(self._shared, self._bodies)
+        change_map(self._team, self._bodies)
         if self._team.state[0].vision > 0:
-            look_around_all(self._shared, self._bodies)
+            look_around_all(self._team, self._bodies)
         self._precompute_seconds = self._reset_agents(first_seed)
         self._groups = group_units(self.units, blocking, self._form)
         self._asks = self._asked(share, equal)
@@ -118,7 +118,6 @@ class Squad:
     def _refresh_bodies(self) -> None:
         """Make the handles anew after arrays were replaced."""
         self._bodies = stack([unit.body() for unit in self.units])
-        self._shared = handle(**self._team._asdict())
 
     @property
     def ticks(self) -> int:
@@ -160,11 +159,11 @@ class Squad:
     def situation(self) -> Situation:
         """What is known of the units before the next tick."""
         if self._situation is None:
-            survey(self._bodies, self._columns, self._shared)
+            survey(self._bodies, self._columns, self._team)
             columns = self._columns
             self._situation = Situation(
                 ready=columns["ready"] != 0,
-                distance=to_floats(columns["distance"]),
+                distance=columns["distance"] / STRAIGHT,
                 raised=columns["raised"].copy(),
                 waited=columns["waits"].copy(),
                 left=columns["left"].copy(),
@@ -187,7 +186,7 @@ class Squad:
         displaced = np.flatnonzero(self._columns["displaced"])
         for i in displaced:
             self.units[i].intervene("place")
-        end_tick(self._bodies, self._shared)
+        end_tick(self._bodies, self._team)
         self._work.append(int(self._columns["spent"].sum()))
         self._dealer.settle(self._work[-1])
         self._situation = None
@@ -197,7 +196,7 @@ class Squad:
     def _act(self, group: Any) -> None:
         """Let the units of a group act, by as many threads as there are."""
         number = group.numbers.size
-        arguments = self._bodies, self._columns, self._shared
+        arguments = self._bodies, self._columns, self._team
         if self._pool is None:
             group.act(*arguments, 0, number)
             return
@@ -256,9 +255,9 @@ class Squad:
             self._take_map()
         self._team = with_change(self._team, cell, free)
         self._refresh_bodies()
-        change_map(self._shared, self._bodies)
+        change_map(self._team, self._bodies)
         if team.state[0].vision > 0:
-            look_around_all(self._shared, self._bodies)
+            look_around_all(self._team, self._bodies)
         self._situation = None
 
     def _take_map(self) -> None:

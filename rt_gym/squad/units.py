@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.belief import sense
+from rt_gym.handles import trusting
 from rt_gym.jit import kernel, record
 from rt_gym.terrain import h0, set_free
 from rt_gym.trip import must_plan
@@ -47,6 +48,7 @@ UNIT = record(
 TEAM = record(tick=int, vision=int, sight=int, blocking=int, push=int, shared=int, news=int, due=int, stamp=int)
 
 
+@trusting
 class Team(NamedTuple):
     """What the units of a squad have in common.
 
@@ -135,8 +137,9 @@ def is_taken(team, cell):
 def edit_map(team, bodies, cell, free):
     """Change the true map; units that know the map hear of it at once."""
     team.free[cell] = free
-    if team.state[0].vision == 0:
-        set_free(bodies[0].terrain, cell, free)
+    terrain = bodies[0].terrain
+    if team.state[0].vision == 0 and terrain.free[cell] != free:
+        set_free(terrain, cell, free)
         publish(team, cell, NEVER)
 
 
