@@ -91,7 +91,7 @@ def reset_queue(queue: Queue, terrain: Terrain, seed: int) -> None:
     """Forget all values and take the cells of a map; seed 0 leaves the last ties to the order of the map."""
     clear(queue)
     queue.state[0].salt = seed & SMALL
-    vertex, xy = queue.vertex, terrain.xy
+    vertex, xy = queue.vertex, None if queue.pages is not None else terrain.xy
     if xy is not None and vertex["x"][-1] != xy[-2]:  # the last map had another width, or there was none
         vertex["x"], vertex["y"] = xy[::2], xy[1::2]
 

@@ -5,6 +5,7 @@ guard keeps an agent with changing goals from going back and forth: where it has
 subgoals, it heads for its goal until it enters another region.
 """
 
+from functools import lru_cache
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -166,6 +167,25 @@ def give_up(terrain, trip, memory, s, t):
     return step(terrain, trip, memory.values, s, t)
 
 
+@lru_cache(maxsize=4)
+def begin_database(grid: Grid, kind: str, level: int, mode: str | None, cap: int) -> Database:
+    """Return a database without any goals yet, or without entries if the mode is None; it is kept for all agents.
+
+    Raises:
+        InputError: if preparing for a goal would take too long.
+    """
+    abstraction = abstract(grid, kind, level)
+    if mode is None:
+        return build_columns(grid, abstraction, "G", cap, [])
+    seconds, _ = estimate(grid, abstraction, mode, cap, 1)
+    if seconds > _LONGEST:
+        raise InputError(
+            f"preparing for this map takes some {seconds:.0f} seconds: "
+            "do it once with rt-gym precompute pdb and give the file as database"
+        )
+    return build_columns(grid, abstraction, mode, cap, [])
+
+
 class Guided(GoalSeeker):
     """An agent with a memory that also has ``guide``, a RegionGuide.
 
@@ -177,6 +197,7 @@ class Guided(GoalSeeker):
         tie: ``"first"`` or ``"random"``.
     """
 
+    precomputes = True
     looks_up = True  # whether it needs the entries of a database, or only the regions
 
     def __init__(
@@ -260,7 +281,8 @@ class Guided(GoalSeeker):
         began = perf_counter()
         given = self.midway and self._source is not None  # of a map that may have been edited since
         if self._database is None or (self._database.digest != grid.digest and not given):
-            self._database = self._begin(grid) if self._source is None else self._source.for_map(grid)
+            asked = self.abstraction, self.level, self.mode if self.looks_up else None, self.cap
+            self._database = begin_database(grid, *asked) if self._source is None else self._source.for_map(grid)
         database = self._database
         goal = int(database.abstraction.region[goal_cell])
         if self.looks_up and goal != NONE and not database.holds(goal):
@@ -270,19 +292,6 @@ class Guided(GoalSeeker):
             self._database = join([database, column])
         self.precompute_seconds = perf_counter() - began if self._source is None else 0.0
         return self._database
-
-    def _begin(self, grid: Grid) -> Database:
-        """Return a database without any goals yet; refuse if preparing for a goal would take too long."""
-        abstraction = abstract(grid, self.abstraction, self.level)
-        if not self.looks_up:
-            return build_columns(grid, abstraction, "G", self.cap, [])
-        seconds, _ = estimate(grid, abstraction, self.mode, self.cap, 1)
-        if seconds > _LONGEST:
-            raise InputError(
-                f"preparing for this map takes some {seconds:.0f} seconds: "
-                "do it once with rt-gym precompute pdb and give the file as database"
-            )
-        return build_columns(grid, abstraction, self.mode, self.cap, [])
 
     def layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn: ``regions`` beside the rest, as numbers that differ between neighbours."""

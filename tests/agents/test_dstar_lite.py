@@ -27,6 +27,7 @@ from reference.small_maps import ALONG_THE_HORSESHOE, HOOK, HORSESHOE, ROUND_THE
 from rt_gym import STAY, Grid, InputError, Problem, World
 from rt_gym.cost import INF
 from rt_gym.maps.generate import maze_with_holes
+from rt_gym.pages import in_pages
 
 Position = tuple[int, int]
 
@@ -381,3 +382,11 @@ class TestAgent:
         assert agent.reinsertions > 0
         agent.begin_trial()
         assert agent.reinsertions == 0
+
+
+def test_vertices_in_pages_serve_a_small_map() -> None:
+    with in_pages():  # as in a squad of many units
+        agent = agents.make("dstar-lite")
+        run = agents.run(agent, FOGGY)
+    assert agent.memory.queue.pages is not None
+    assert run.path.tolist() == agents.run("dstar-lite", FOGGY).path.tolist()

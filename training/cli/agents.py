@@ -54,7 +54,7 @@ def agents(
 
 
 def describe(agent_id: str) -> dict[str, Any]:
-    """Return what an agent is: its parameters, bound, summary, source and documentation."""
+    """Return what an agent is: its parameters, bound, preparation, summary, source and documentation."""
     from agents import load, make, parameters
 
     kind = load(agent_id)
@@ -63,6 +63,7 @@ def describe(agent_id: str) -> dict[str, Any]:
         "id": agent_id,
         "parameters": parameters(agent_id),
         "bound": make(agent_id).bound,
+        "precomputes": bool(kind.precomputes),
         "summary": docs[0].splitlines()[0],
         "source": _source(docs[0]),
         "documentation": "\n\n".join(docs),
@@ -94,13 +95,16 @@ def _docs(kind: type) -> list[str]:
 
 
 def _print_all(entries: list[dict[str, Any]]) -> None:
-    rows = [[entry["id"], _parameters(entry), _bound(entry), entry["summary"]] for entry in entries]
-    print_table("Agents", ["id", "parameters", "bound*", "what it does"], rows, left=4)
+    rows = [[entry["id"], _parameters(entry), _bound(entry), _prepares(entry), entry["summary"]] for entry in entries]
+    print_table("Agents", ["id", "parameters", "bound*", "prepares", "what it does"], rows, left=5)
     typer.echo("* the most expansions for one move, with the parameters as shown; rt-gym agents ID tells more")
+    typer.echo("prepares: whether it computes knowledge of the map, or of the goal, before the first move")
 
 
 def _print_one(entry: dict[str, Any]) -> None:
-    typer.echo(f"{entry['id']} ({_parameters(entry)}; bound per move: {_bound(entry)})\n\n{entry['documentation']}")
+    prepares = "; prepares itself for a map beforehand" if entry["precomputes"] else ""
+    head = f"{entry['id']} ({_parameters(entry)}; bound per move: {_bound(entry)}{prepares})"
+    typer.echo(f"{head}\n\n{entry['documentation']}")
 
 
 def _parameters(entry: dict[str, Any]) -> str:
@@ -109,6 +113,10 @@ def _parameters(entry: dict[str, Any]) -> str:
 
 def _bound(entry: dict[str, Any]) -> str:
     return "none" if entry["bound"] is None else str(entry["bound"])
+
+
+def _prepares(entry: dict[str, Any]) -> str:
+    return "yes" if entry["precomputes"] else ""
 
 
 _MAP, _RANGE, _PROBLEMS, _BUDGET = "terrain-512", (100, 300), 10, 100

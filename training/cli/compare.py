@@ -26,13 +26,14 @@ from training.cli.options import (
 from training.cli.terminal import gather, make_folder, print_json, print_tables, progress, resumable
 
 if TYPE_CHECKING:
-    from training.judge import Findings, Limits
+    from training.judge import Calibration, Findings, Limits
+    from training.judge.squads import SquadArena
     from training.runs import Draw, Plan
 
 _BUDGETS = "10,100,1000"
 _AGENT = (
     "An agent, with sweeps as in lrta:depth=1,3,5..15, or a class of your own as in my_agents.Greedy; can be repeated."
-    " Without it: all agents that fit the budgets."
+    " Without it: all agents that fit the budgets, but for oracle-lrta."
 )
 
 Maps = Annotated[
@@ -46,7 +47,7 @@ Agents = Annotated[list[str] | None, AGENTS.option("ID[:NAME=VALUES]", _AGENT, "
 Budgets = Annotated[str, AGENTS.option("N,...", f"Limits per move; {_BUDGETS} without --agent.")]
 Count = Annotated[str, AGENTS.option("WHAT", "What the limits count: expansions or scans.")]
 BudgetMs = Annotated[str, AGENTS.option("MS,...", "Limits in milliseconds on this processor.")]
-Units = Annotated[int | None, AGENTS.option("N", "How many units share a tick.", min=1, max=10**6)]
+Units = Annotated[int | None, AGENTS.option("N", "Simulate squads of N units that share a tick.", min=1, max=10**6)]
 TickMs = Annotated[float | None, AGENTS.option("MS", "The time of a tick for the planning of all units.")]
 Baseline = Annotated[
     str | None, JUDGING.option("ID[:NAME=VALUE]", "Show paired differences to this one of the agents.")
@@ -93,7 +94,7 @@ def compare(
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.judge import Question, find
-    from training.runs import Draw, choose_changes, portfolio, read_runs, run_plan
+    from training.runs import Draw, choose_changes, read_runs, run_plan
     from training.runs.contenders import parse_trials
 
     workers = make_workers(jobs, backend, scheduler)
@@ -104,10 +105,13 @@ def compare(
     limits = _limits(budget, count, budget_ms, units, tick_ms, bool(agent))
     bounds = {"trials": parse_trials("--trials", trials), "max_moves": max_moves, "seed": seed}
     bounds["repeats"] = repeats
-    plan = _plan(maps, draw, agent or portfolio(), limits, bounds, out, baseline)
+    specs = agent or _default_agents(leaderboard)
+    plan, calibration = _plan(maps, draw, specs, limits, bounds, out, baseline, units)
     with resumable("running", plan.runs, "runs", out) as advance:
         runs = run_plan(plan, out, workers, advance)
-    findings = find(plan, runs, Question(baseline, former, str(against), units, tick_ms or 0.0))
+    squads = _run_squads(plan, units, tick_ms, out)
+    question = Question(baseline, former, str(against), calibration.paces, calibration.left_out, squads)
+    findings = find(plan, runs, question)
     asked = {"optimal_from": low, "optimal_to": None if high == inf else high, "baseline": baseline}
     _tell(findings, findings.write(out, asked), as_json, ranked_at)
     if findings.regressed:
@@ -131,6 +135,14 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
     if wanted and specs:
         require_marks(name for text in specs for name, _ in parse_sweep(text))
     return (PRICE if price is None else price) if wanted else None
+
+
+def _default_agents(leaderboard: bool) -> list[str]:
+    """Return who takes part if nobody is named; a leaderboard is measured by the oracle."""
+    from training.judge.leaderboard import ORACLE
+    from training.runs import portfolio
+
+    return portfolio() + [ORACLE] * leaderboard
 
 
 def _limits(
@@ -157,14 +169,15 @@ def _plan(
     bounds: dict[str, Any],
     out: Path,
     baseline: str | None,
-) -> "Plan":
-    """Return what is to be run, or refuse it before anything is written."""
+    units: int | None,
+) -> "tuple[Plan, Calibration]":
+    """Return what is to be run, and what was measured for it; or refuse it before anything is written."""
     from training.judge import Calibration
     from training.runs import Plan, choose_baseline, find_courses
 
     limits.enlist(specs)  # refuses wrong ones before any problem is drawn
     courses = tuple(gather("drawing problems", find_courses(maps, draw), len(maps)))
-    calibration = Calibration(courses, out)
+    calibration = Calibration(courses, out, units)
     with progress("calibrating", len(limits.times)) as advance:
         contenders = limits.enlist_calibrated(specs, calibration, advance)
     plan = Plan(tuple(contenders), courses, **bounds)
@@ -172,7 +185,17 @@ def _plan(
         choose_baseline(plan.contenders, baseline)
     make_folder(out)
     calibration.keep()
-    return plan
+    return plan, calibration
+
+
+def _run_squads(plan: "Plan", units: int | None, tick_ms: float | None, out: Path) -> "SquadArena | None":
+    """Let units share ticks, if that was asked for."""
+    from training.judge.squads import count_squads, run_squads
+
+    if units is None or tick_ms is None:
+        return None
+    with resumable("running squads", count_squads(plan, units), "squads", out) as advance:
+        return run_squads(plan, units, tick_ms, out, advance)
 
 
 def _tell(findings: "Findings", files: list[Path], as_json: bool, price: float | None) -> None:

@@ -3,7 +3,8 @@
 from training.judge.against import Verdict, judge
 from training.judge.findings import Findings, Question, find, recommend
 from training.judge.scores import Arena, Score, score_all
-from training.judge.speed import Calibration, Limits, late_ticks
+from training.judge.speed import Calibration, Limits
+from training.judge.squads import SquadArena, SquadScore, run_squads
 from training.judge.stats import Estimate
 
 __all__ = [
@@ -14,10 +15,12 @@ __all__ = [
     "Limits",
     "Question",
     "Score",
+    "SquadArena",
+    "SquadScore",
     "Verdict",
     "find",
     "judge",
-    "late_ticks",
     "recommend",
+    "run_squads",
     "score_all",
 ]

@@ -1,14 +1,15 @@
 """All that a comparison found: what terminals, files and pages are made from, and which agent to take."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from training.judge.against import WORSE, Verdict, judge
-from training.judge.scores import TOTAL, Arena, Score, cut_curve_runs, score_arena
-from training.judge.speed import late_ticks
+from training.judge.scores import COST, TOTAL, Arena, Score, cut_curve_runs, score_arena
+from training.judge.speed import BAR, Pace
+from training.judge.squads import LATE, SquadArena, SquadScore
 from training.judge.stats import Estimate
 from training.judge.tables import (
     Table,
@@ -17,8 +18,11 @@ from training.judge.tables import (
     group,
     interval,
     main_table,
+    percent,
     ratio_table,
     slow_moves,
+    slow_runs,
+    squad_table,
     verdict_table,
 )
 from training.runs.contenders import choose_baseline
@@ -28,13 +32,21 @@ from training.runs.tables import write_tables
 
 _NOTES = """\
 exp., scans, µs: expansions, scans and time per move. mean: per problem, then over problems. pooled: all work / all
-moves. worst move: the most of what the budget counts. kB: the most that the agent held on a problem, without the map.
-front: no other setting is better in both quality and work.
+moves. worst move: the most of what the budget counts. stays: moves that stood still, of all moves. kB: the most that
+the agent held on a problem, without the map. front: no other setting is better in both quality and work.
 Intervals hold 95 %, by bootstrap over problems."""
 _MAPS = "by maps: the interval over maps, each with all its problems: for such maps, where the other is for these maps."
 _TOTAL = "total cost: of all trials until nothing more is learned, in optimal costs; on a map that changes, in steps."
 _RATIO = "ratio: the work that LRTA* of a fixed depth needs for the same suboptimality, divided by the agent's own."
-_LATE = "late ticks: the share of ticks that are too short if every unit's move is as slow as its run's p99."
+_SLOW = f"""\
+slow runs: those whose p99 move took longer than the time of the budget; above {100 * LATE:.0f} % the agent is not
+recommended."""
+_SQUADS = f"""\
+late ticks: those that took longer than a tick may; above {100 * LATE:.0f} % the agent is not recommended while others
+keep the time. ticks: counted while half of the units or more are under way. first step: ticks before it, on average.
+stays: ticks in which a unit under way stood still. MB: the most that all units of a squad held. optimum: of a unit, on
+the map as it was at the start. prep.: seconds that all units prepare themselves beforehand."""
+_NAMED = 5  # agents that a recommendation names
 _PLOTS = ("tradeoff.png", "tradeoff.svg")
 
 
@@ -45,14 +57,17 @@ class Question:
     Attributes:
         baseline: the contender that differences are to, written as on the command line.
         former: the runs of an earlier comparison to judge against, and former_name: its name in tables.
-        units, tick_ms: how many units share a tick of how many milliseconds.
+        paces: how fast agents were, by agents and names of budgets, where budgets are times.
+        left_out: agents that would prepare the units of a squad for too long, and for how many seconds.
+        squads: what became of units that share a tick.
     """
 
     baseline: str | None = None
     former: Runs | None = None
     former_name: str = ""
-    units: int | None = None
-    tick_ms: float = 0.0
+    paces: Mapping[tuple[str, str], Pace] = field(default_factory=dict)
+    left_out: Mapping[str, float] = field(default_factory=dict)
+    squads: SquadArena | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +80,10 @@ class Findings:
         baseline: the contender that each one is compared with; empty without a baseline.
         precomputing: the ids of agents that bring precomputed knowledge; tables list them apart.
         recommendations: a sentence per budget.
-        late: the share of late ticks of each contender, where many units share one.
+        overtime: where a budget is a time for one agent, the share of runs whose p99 move took longer.
+        paces: where a budget is a time, how fast contenders were.
+        left_out: agents that would prepare the units of a squad for too long, and for how many seconds.
+        squads: what became of units that share a tick; None where they do not.
         verdicts: what became better or worse since an earlier comparison.
         former_name: what that comparison is called.
     """
@@ -76,7 +94,10 @@ class Findings:
     baseline: Mapping[Entry, Entry]
     precomputing: frozenset[str]
     recommendations: list[str]
-    late: Mapping[Entry, float]
+    overtime: Mapping[Entry, float]
+    paces: Mapping[Entry, Pace]
+    left_out: Mapping[str, float]
+    squads: SquadArena | None
     verdicts: list[Verdict]
     former_name: str
 
@@ -94,10 +115,23 @@ class Findings:
         return any(verdict.word == WORSE for verdict in self.verdicts)
 
     def remarks(self) -> list[str]:
-        """Return sentences about what was converted, and about what cannot be said because runs were cut."""
+        """Return sentences about what was converted and left out, and what cannot be said because runs were cut."""
         cut = cut_curve_runs(self.scores)
         lost = f"No ratios: {cut} runs of LRTA* with a fixed depth failed; a larger move cap may let them finish."
-        return [*self._conversions(), *([lost] if cut and not self.has_ratios else [])]
+        out = [
+            f"{agent} takes no part: its units would prepare themselves for {seconds:.0f} s."
+            for agent, seconds in self.left_out.items()
+        ]
+        return [*self._conversions(), *self._unsteady(), *out, *([lost] if cut and not self.has_ratios else [])]
+
+    def _unsteady(self) -> list[str]:
+        """Say whose speed is not known as well as it should be, if there are such."""
+        wide = {entry.agent: pace.width for entry, pace in self.paces.items() if pace.width > BAR}
+        if not wide:
+            return []
+        named = ", ".join(f"{agent} ±{100 * width:.0f} %" for agent, width in wide.items())
+        says = f"these speeds are known less well than to ±{100 * BAR:.0f} %, and were taken at their slow end"
+        return [f"The machine is busy, or agents are fast and slow by turns: {says}: {named}."]
 
     def _conversions(self) -> list[str]:
         """Return a sentence for every budget in time: how many expansions it was taken for."""
@@ -125,7 +159,8 @@ class Findings:
     def tables(self) -> list[Table]:
         """Return the tables: scores, differences, ratios, verdicts; those that there are."""
         groups = group(self.scores, self.precomputing)
-        tables = [main_table(self.title, groups, slow_moves(self.runs), self.late)]
+        tables = [main_table(self.title, groups, slow_moves(self.runs), self.overtime)]
+        tables += [squad_table(self.squads, groups, self.paces)] if self.squads else []
         tables += [difference_table(groups, self.baseline)] if self.baseline else []
         tables += [ratio_table(groups)] if self.has_ratios else []
         return tables + ([verdict_table(self.verdicts, self.former_name)] if self.verdicts else [])
@@ -134,17 +169,24 @@ class Findings:
         """Return what the columns of the tables mean."""
         total = any(score.measure == TOTAL for score in self.scores)
         more = *[_MAPS] * self.has_maps, *[_TOTAL] * total
-        return "\n".join([_NOTES, *more, *[_RATIO] * self.has_ratios, *[_LATE] * bool(self.late)])
+        timed = *[_SLOW] * bool(self.overtime), *[_SQUADS] * (self.squads is not None)
+        return "\n".join([_NOTES, *more, *[_RATIO] * self.has_ratios, *timed])
 
     def document(self) -> dict[str, Any]:
         """Return everything but the rows as JSON takes it; numbers that are not there are None."""
-        late = {entry.label: share for entry, share in self.late.items()}
+        squads = list(self.squads.scores.values()) if self.squads else []
         return {
             "settings": self.plan.document(),
             "scores": [_plain(asdict(score) | {"entry": score.entry._asdict()}) for score in self.scores],
             "remarks": self.remarks(),
             "recommendations": self.recommendations,
-            "late_ticks": late,
+            "slow_runs": {f"{entry.label}, {entry.budget}": share for entry, share in self.overtime.items()},
+            "calibration": [
+                _plain(asdict(pace) | {"agent": entry.agent, "budget": entry.budget, "width": pace.width})
+                for entry, pace in self.paces.items()
+            ],
+            "squads": [_plain(score.document()) for score in squads],
+            "late_ticks": {score.entry.label: score.late.value for score in squads},
             "verdicts": [_plain(asdict(verdict) | {"entry": verdict.entry._asdict()}) for verdict in self.verdicts],
         }
 
@@ -165,14 +207,25 @@ def find(plan: Plan, runs: Runs, question: Question | None = None) -> Findings:
     scores = score_arena(arena, baseline)
     prepared = frozenset(contender.agent for contender in plan.contenders if contender.precomputes)
     limited = any(contender.entry.limit is not None for contender in plan.contenders)
+    entries = [contender.entry for contender in plan.contenders]
+    paces = {entry: pace for entry in entries if (pace := asked.paces.get((entry.agent, entry.budget)))}
+    overtime = {} if asked.squads else slow_runs(runs)
+    if asked.squads:
+        advice = recommend_squads(asked.squads, prepared, paces)
+    else:
+        widths = {entry: pace.width for entry, pace in paces.items()}
+        advice = recommend(arena, scores, prepared, overtime, widths) if limited else []
     return Findings(
         plan=plan,
         runs=runs,
         scores=scores,
         baseline=baseline,
         precomputing=prepared,
-        recommendations=recommend(arena, scores, prepared) if limited else [],
-        late=late_ticks(runs, asked.units, asked.tick_ms, plan.seed) if asked.units else {},
+        recommendations=advice,
+        overtime=overtime,
+        paces=paces,
+        left_out=asked.left_out,
+        squads=asked.squads,
         verdicts=judge(asked.former, runs, plan.seed) if asked.former is not None else [],
         former_name=asked.former_name,
     )
@@ -187,51 +240,208 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def recommend(arena: Arena, scores: Sequence[Score], precomputing: Collection[str] = ()) -> list[str]:
+def recommend(
+    arena: Arena,
+    scores: Sequence[Score],
+    precomputing: Collection[str] = (),
+    overtime: Mapping[Entry, float] | None = None,
+    widths: Mapping[Entry, float] | None = None,
+) -> list[str]:
     """Return a sentence per budget: the agent of the best mean quality among those that solved everything in budget.
 
-    Agents that bring precomputed knowledge are named apart. Where the paired difference to the next agent is within
-    its interval, the sentence says so.
+    Agents that bring precomputed knowledge are named apart. Where the paired difference to other agents is within its
+    interval, or within the noise of a calibration, the sentence says so.
 
     Args:
         arena: the runs.
         scores: what was made of them.
         precomputing: the ids of agents that precompute.
+        overtime: the share of slow runs of those whose budget is a time, see ``Findings``.
+        widths: how well their speeds are known, see ``Pace.width``.
     """
-    budgets: dict[str, list[Score]] = {}
+    slow, known = overtime or {}, widths or {}
+    budgets: dict[str, list[Candidate]] = {}
     for score in scores:
-        budgets.setdefault(score.entry.budget, []).append(score)
-    return [_sentence(arena, text, group, precomputing) for text, group in budgets.items()]
+        budgets.setdefault(score.entry.budget, []).append(_candidate(score, slow.get(score.entry), known))
+
+    def difference(one: Entry, other: Entry) -> Estimate | None:
+        return arena.differences(one, other)[0]
+
+    contests = (Contest(_heading(text), _aim(arena, found), found, difference) for text, found in budgets.items())
+    return [_sentence(contest, precomputing) for contest in contests]
 
 
-def _sentence(arena: Arena, text: str, scores: list[Score], precomputing: Collection[str]) -> str:
-    plain = [score for score in scores if score.entry.agent not in precomputing]
-    prepared = [score for score in scores if score.entry.agent in precomputing]
-    heading = "Without a limit" if text == "no limit" else f"At {text} per move"
-    parts = [_pick(arena, plain)] if plain else []
-    parts += [f"with precomputation: {_pick(arena, prepared)}"] if prepared else []
-    return f"{heading}: {'; '.join(parts)}."
+def recommend_squads(squads: SquadArena, precomputing: Collection[str], paces: Mapping[Entry, Pace]) -> list[str]:
+    """Return a sentence on which agent the units of squads should have; arguments as in ``recommend``."""
+    found = [_unit_candidate(score, paces.get(score.entry)) for score in squads.scores.values()]
+    aim = Aim("brought all units to their goals in time", "no agent brought all units to their goals", "late ticks")
+    return [_sentence(Contest(f"For {squads.name}", aim, found, squads.difference), precomputing)]
 
 
-def _pick(arena: Arena, scores: list[Score]) -> str:
-    """Name the best of these scores, and the next where it may be as good."""
-    ranked = sorted((score for score in scores if score.quality), key=_rank)
+@dataclass(frozen=True)
+class Candidate:
+    """A contender as a recommendation sees it.
+
+    Attributes:
+        entry: which contender.
+        measure: what the quality is.
+        quality: less is better; None for one that cannot be recommended.
+        work: what decides between equal qualities.
+        overtime: the share of its ticks, or runs, that took too long; None where no time was asked for.
+        sure: whether that share is small enough for certain.
+        noise: how far its quality may be off because its speed is known to an interval only.
+        handling: what decides between agents without a clear difference in quality where time matters: reasons, with
+            numbers of which less is better.
+        facts: what is said of it beside its quality.
+    """
+
+    entry: Entry
+    measure: str
+    quality: Estimate | None
+    work: float = 0.0
+    overtime: float | None = None
+    sure: bool = True
+    noise: float = 0.0
+    handling: Mapping[str, float] = field(default_factory=dict)
+    facts: str = ""
+
+    @property
+    def value(self) -> float:
+        """The mean quality, infinite without one."""
+        return self.quality.value if self.quality else inf
+
+    @property
+    def in_time(self) -> bool:
+        """Whether no more of its ticks, or runs, took too long than may."""
+        return self.overtime is None or self.overtime <= LATE
+
+
+class Aim(NamedTuple):
+    """What candidates had to do, what is said if none did, and what those have too many of that took too long."""
+
+    done: str
+    missed: str
+    late: str
+
+
+class Contest(NamedTuple):
+    """Candidates under one budget, and the paired difference between two of them."""
+
+    heading: str
+    aim: Aim
+    candidates: Sequence[Candidate]
+    difference: Callable[[Entry, Entry], Estimate | None]
+
+    def differ(self, one: Candidate, other: Candidate) -> bool:
+        """Whether two qualities differ by more than their interval, and by more than the noise of the calibration."""
+        found = self.difference(one.entry, other.entry)
+        return found is not None and found.excludes_zero and abs(found.value) > one.noise + other.noise
+
+
+def _heading(budget: str) -> str:
+    return "Without a limit" if budget == "no limit" else f"At {budget} per move"
+
+
+def _aim(arena: Arena, candidates: Sequence[Candidate]) -> Aim:
+    within = "within the budget" if candidates[0].overtime is None else "in time"
+    missed = f"no agent solved all {arena.problems} problems within the budget"
+    return Aim(f"solved everything {within}", missed, "slow runs")
+
+
+def _candidate(score: Score, overtime: float | None, widths: Mapping[Entry, float]) -> Candidate:
+    timed = overtime is not None
+    excess = (score.quality.value if score.quality else 0.0) - (score.measure != COST)
+    return Candidate(
+        score.entry,
+        score.measure,
+        score.quality,
+        score.expansions_mean.value,
+        overtime,
+        noise=widths.get(score.entry, 0.0) * excess,
+        handling={"stands still least": score.stays, "needs the least memory": score.state_bytes} if timed else {},
+        facts=f", {percent(overtime)} slow runs" if overtime is not None else "",
+    )
+
+
+def _unit_candidate(score: SquadScore, pace: Pace | None) -> Candidate:
+    prepared = pace.prepared if pace else 0.0
+    facts = [
+        f"{percent(score.late.value)} late ticks",
+        f"first step after {digits(score.first_move)} ticks",
+        f"{percent(score.stays)} stays",
+        f"{digits(score.memory_bytes / 1e6)} MB",
+        *([f"{digits(prepared)} s of preparation"] if prepared else []),
+    ]
+    return Candidate(
+        score.entry,
+        "cost / optimum",
+        score.quality,
+        overtime=score.late.value,
+        sure=not score.late.high > LATE,
+        noise=(pace.width if pace else 0.0) * (score.quality.value - 1 if score.quality else 0.0),
+        handling={
+            "moves off first": round(score.first_move, 1),
+            "stands still least": round(score.stays, 3),
+            "needs the least memory": score.memory_bytes,
+        },
+        facts=", " + ", ".join(facts),
+    )
+
+
+def _sentence(contest: Contest, precomputing: Collection[str]) -> str:
+    plain = [one for one in contest.candidates if one.entry.agent not in precomputing]
+    prepared = [one for one in contest.candidates if one.entry.agent in precomputing]
+    parts = [_pick(contest, plain)] if plain else []
+    parts += [f"with precomputation: {_pick(contest, prepared)}"] if prepared else []
+    return f"{contest.heading}: {'; '.join(parts)}."
+
+
+def _pick(contest: Contest, candidates: list[Candidate]) -> str:
+    """Name the best five in order, those together that may be as good, and why the first one is the first."""
+    ranked = sorted((one for one in candidates if one.quality), key=lambda one: (one.value, one.work))
     if not ranked:
-        return f"no agent solved all {arena.problems} problems within the budget"
-    best = ranked[0]
-    text = f"{best.entry.label}, {best.measure} {_with_interval(best.quality)}"
-    if len(ranked) > 1 and not _differ(arena, ranked[1].entry, best.entry):
-        text += f" (no clear difference to {ranked[1].entry.label}, {_with_interval(ranked[1].quality)})"
-    return text
+        return contest.aim.missed
+    punctual = [one for one in ranked if one.in_time]
+    if not punctual:
+        best = min(ranked, key=lambda one: one.overtime or 0.0)
+        return f"no agent kept the time; {_described(best)}, was nearest to it"
+    fit = [one for one in punctual if one.sure] or punctual
+    alike = [one for one in fit if one is fit[0] or not contest.differ(one, fit[0])]
+    alike.sort(key=lambda one: tuple(one.handling.values()))
+    best, named = alike[0], (alike + [one for one in fit if one not in alike])[1:_NAMED]
+    text = f"{_described(best)}, {_why(contest, alike, fit)}"
+    if equals := [one for one in named if one in alike]:
+        more = len(alike) - 1 - len(equals)
+        text += f" (no clear difference to {_listed(equals)}{f' and {more} more' * bool(more)})"
+    if others := [one for one in named if one not in alike]:
+        text += f", then {_listed(others)}"
+    passed = [one for one in ranked if one not in fit and one.value <= best.value]
+    return text + (f", passing over {_late_ones(passed)} {contest.aim.late}" if passed else "")
 
 
-def _rank(score: Score) -> tuple[float, float]:
-    return score.quality.value if score.quality else 0.0, score.expansions_mean.value
+def _described(one: Candidate) -> str:
+    return f"{one.entry.label}, {one.measure} {_with_interval(one.quality)}{one.facts}"
 
 
-def _differ(arena: Arena, one: Entry, other: Entry) -> bool:
-    difference, _ = arena.differences(one, other)
-    return difference is not None and difference.excludes_zero
+def _why(contest: Contest, alike: Sequence[Candidate], fit: Sequence[Candidate]) -> str:
+    done = contest.aim.done
+    if len(fit) == 1:
+        return f"the only agent that {done}"
+    if len(alike) > 1 and alike[0].handling:
+        reasons = (name for name, value in alike[0].handling.items() if value < alike[1].handling[name])
+        first = next(reasons, "comes first in the list")
+        return f"which {first} of {len(alike)} that are best among {len(fit)} that {done}"
+    return f"the least of {len(fit)} agents that {done}"
+
+
+def _listed(candidates: Sequence[Candidate]) -> str:
+    return ", ".join(f"{one.entry.label}, {_with_interval(one.quality)}" for one in candidates)
+
+
+def _late_ones(candidates: Sequence[Candidate]) -> str:
+    named = ", ".join(f"{one.entry.label} ({percent(one.overtime or 0.0)})" for one in candidates[:_NAMED])
+    more = len(candidates) - _NAMED
+    return f"{named}{f' and {more} more' * (more > 0)} for their"
 
 
 def _with_interval(estimate: Estimate | None) -> str:

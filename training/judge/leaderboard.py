@@ -27,7 +27,7 @@ from training.judge.tables import Table, digits, interval
 from training.runs.rows import Entry, Row, Runs
 
 PRICE = 0.01  # steps that an expansion costs
-_FIXED, _ORACLE = "lrta", "oracle-lrta"
+FIXED, ORACLE = "lrta", "oracle-lrta"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def score(runs: Runs | Iterable[Row], price: float = PRICE, seed: int = 0) -> li
     means = resampled_sums(columns, seed) / len(columns)
     costs = {entry: means[:, k] for entry, k in sound.items()}
     require_marks(entry.agent for entry in costs)
-    zero, one = _cheapest(costs, _FIXED), _cheapest(costs, _ORACLE)
+    zero, one = _cheapest(costs, FIXED), _cheapest(costs, ORACLE)
     if not one[0] < zero[0]:
         raise InputError(f"at a price of {price:g} the oracle saves nothing over the best fixed depth; try another one")
     standings = [_standing(sample, costs.get(sample.entry), zero, one) for sample in samples]
@@ -84,10 +84,10 @@ def require_marks(agents: Iterable[str]) -> None:
     Raises:
         InputError: if fixed depths or the oracle are missing.
     """
-    missing = sorted({_FIXED, _ORACLE}.difference(agents))
+    missing = sorted({FIXED, ORACLE}.difference(agents))
     if missing:
         raise InputError(
-            f"a leaderboard needs {_FIXED} and {_ORACLE} among the agents; {' and '.join(missing)} is missing"
+            f"a leaderboard needs {FIXED} and {ORACLE} among the agents; {' and '.join(missing)} is missing"
         )
 
 

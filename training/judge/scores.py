@@ -165,6 +165,7 @@ class Score:
         quality_median: its median, infinite if half of the runs failed.
         expansions_mean, expansions_pooled, scans_pooled: work per move.
         worst_move: the most that one move took, of what the budget counts.
+        stays: the share of all moves that stood still.
         states, state_bytes: the most states that it held on a problem, and the most bytes.
         fronts: the Pareto fronts it lies on, of ``"mean"`` and ``"pooled"`` expansions per move.
         difference: its quality minus that of the baseline, problem by problem; None without a baseline, or where one
@@ -188,6 +189,7 @@ class Score:
     expansions_pooled: Estimate
     scans_pooled: float
     worst_move: int
+    stays: float = 0.0
     states: int = 0
     state_bytes: int = 0
     fronts: tuple[str, ...] = ()
@@ -362,6 +364,7 @@ def _score(
         quality_median=float(np.median(sample.quality)),
         scans_pooled=float(sample.column("scans").sum()) / max(1.0, float(sample.moves.sum())),
         worst_move=sample.worst_move,
+        stays=float(sample.column("stays").sum()) / max(1.0, float(sample.moves.sum())),
         states=sample.most("memory"),
         state_bytes=sample.most("memory_bytes"),
         fronts=tuple(name for name, front in fronts.items() if entry in front),

@@ -7,11 +7,12 @@ depends on how busy the machine was the second time.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import cycle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import cycle, islice
+from math import inf, sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,11 +22,12 @@ from rt_gym import Budget, Grid, InputError, Problem, load_map, load_scenarios
 from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_json, shown
 from rt_gym.maps import Scenario
-from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
-from training.runs.courses import Course, tolerance
+from training.judge.squads import make_members, make_teams, run_squad
+from training.judge.stats import Estimate, Floats
+from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent, parse_sweep
+from training.runs.courses import Course, by_map, tolerance
 from training.runs.execution import run_all, say_damaged
 from training.runs.jobs import Series, Work, source_stamp
-from training.runs.rows import Entry, Runs
 from training.runs.workers import Workers
 
 _SCEN = ".map.scen"
@@ -127,42 +129,242 @@ def _problem(path: Path, grid: Grid, number: int, scenario: Scenario) -> Problem
         raise InputError(f"{shown(path)}, problem {number}: {error}") from None
 
 
-_REFERENCE = 100  # expansions per move of the first measurement
-_ROUNDS = 2  # the second is made at the limit that the first one found, as speed depends on it
-_SECONDS = 0.2
+BAR = 0.05  # how wide the interval of a speed may be to either side, relative to the speed
+_REFERENCE = 100  # expansions per move of the first measurement, which need not be good
+_ROUNDS = 3  # of measuring at the limit that the last one found, as speed depends on it
+_NEAR = 0.1  # limits as near as this are not measured again
+_LEAST, _MOST = 5, 40  # passes of a measurement
+_SECONDS = 2.0  # after which a measurement ends, whatever its interval
+_PASS_SECONDS = 0.05
+_MOVES = 20, 2000  # the fewest and the most per problem of a pass
 _PROBLEMS = 10
-_TICKS = 10_000
-_ROOM = 10_000_000  # the most moves drawn for ticks
+_MAPS = 3  # of a pass with squads
+_PREPARATION = 10.0  # seconds that the units of a squad may prepare themselves
+_QUARTILE, _NORMAL = 0.25, 1.96
+_HEADROOM = 0.9  # of a time per move: what the slow moves may take of it while nothing else is running
+
+
+class Pass(NamedTuple):
+    """One measurement, of parts that are the same in every pass: runs, or ticks of squads.
+
+    Attributes:
+        expansions: of all parts.
+        seconds: of every part.
+        slow: seconds that a move takes in every part, at its 99th percentile.
+    """
+
+    expansions: int
+    seconds: Floats
+    slow: Floats
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What an agent may compute in a time, and how well that is known.
+
+    Attributes:
+        limit: the expansions per move that fit.
+        speed: expansions per second, with the interval of repeated measurements.
+        slow: seconds that its slow moves take, the 99th percentile; of a squad that of its ticks, divided by its units.
+        passes: how often it was measured.
+        prepared: about how many seconds it prepares itself, or all units of a squad do.
+    """
+
+    limit: int
+    speed: Estimate
+    slow: float
+    passes: int
+    prepared: float = 0.0
+
+    @property
+    def width(self) -> float:
+        """How far the interval goes to either side, relative to the speed."""
+        return _width(self.speed)
+
+    @classmethod
+    def read(cls, stored: Any) -> "Pace":
+        """Return what was stored.
+
+        Raises:
+            InputError, TypeError, ValueError: if that is no pace.
+        """
+        value, low, high = map(float, stored["speed"])
+        slow, prepared = float(stored["slow"]), float(stored["prepared"])
+        if not (0 < low <= value <= high < inf and 0 <= slow < inf and 0 <= prepared < inf):
+            raise ValueError("no speed with its interval")
+        limit, passes = (whole(name, stored[name], 1) for name in ("limit", "passes"))
+        return cls(limit, Estimate(value, low, high), slow, passes, prepared)
 
 
 class Calibration:
     """How many expansions each agent makes in a given time here, on these maps.
 
+    An agent is measured again and again until the interval of its speed is narrow, and the slow end of the interval is
+    taken. If its slow moves take longer than the time allows, it gets less.
+
     Args:
         courses: the maps and problems to measure on.
         folder: where measurements are looked for and, by ``keep``, remembered.
+        units: how many units share the computation, which is then measured in squads; None for agents on their own.
+        clock: seconds that pass while it measures.
+
+    Attributes:
+        paces: what was asked for, by agents and names of budgets.
+        left_out: agents that would prepare the units of a squad for too long, and for how many seconds.
     """
 
-    def __init__(self, courses: Sequence[Course], folder: Path) -> None:
+    def __init__(
+        self,
+        courses: Sequence[Course],
+        folder: Path,
+        units: int | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self._path = folder / "calibration.json"
         self._known = _remembered(self._path)
-        self._courses = courses
+        self._courses, self._units, self._clock = courses, units, clock
         self._maps = " ".join(course.digest for course in courses)
+        self.paces: dict[tuple[str, str], Pace] = {}
+        self.left_out: dict[str, float] = {}
 
     def allowance(self, agent_ids: Iterable[str], milliseconds: float) -> Allowance:
         """Return what agents may compute in this time per move; classes of one's own cannot be measured."""
-        return Allowance(f"{milliseconds:g} ms", limits={name: self._limit(name, milliseconds) for name in agent_ids})
+        text = f"{milliseconds:g} ms"
+        found = {name: pace for name in agent_ids if (pace := self._pace(name, milliseconds)) is not None}
+        self.paces |= {(name, text): pace for name, pace in found.items()}
+        return Allowance(text, limits={name: pace.limit for name, pace in found.items()})
 
-    def _limit(self, agent_id: str, milliseconds: float) -> int:
-        key = f"{agent_id} {milliseconds!r} {source_stamp(agent_id)} {self._maps}"
+    def _pace(self, agent_id: str, milliseconds: float) -> Pace | None:
+        key = f"{agent_id} {milliseconds!r} {self._units} {source_stamp(agent_id)} {self._maps}"
         if key not in self._known:
-            self._known[key] = _measure(agent_id, _problems(self._courses), milliseconds)
+            pace = self._measure(agent_id, milliseconds / 1e3)
+            if pace is None:
+                return None
+            self._known[key] = pace
         return self._known[key]
+
+    def _measure(self, agent_id: str, seconds: float) -> Pace | None:
+        """Return how many expansions the agent makes in this time, at the setting that just fits."""
+        if agent_id not in agents.ids():
+            raise InputError(f"agent {agent_id} cannot be given a time per move: only agents with an id are calibrated")
+        problems = _problems(self._courses)
+        prepared = preparation(agent_id, problems, self._units or 1)
+        if self._units and prepared > _PREPARATION:
+            self.left_out[agent_id] = prepared
+            return None
+        limit = fitting(_REFERENCE, [next(self._passes(agent_id, problems, _REFERENCE, seconds))], seconds).limit
+        for _ in range(_ROUNDS):
+            found = settle(self._passes(agent_id, problems, limit, seconds), self._clock)
+            pace = fitting(limit, found, seconds)
+            near, limit = abs(pace.limit - limit) <= _NEAR * limit, pace.limit
+            if near:
+                break
+        return replace(pace, prepared=prepared)
+
+    def _passes(self, agent_id: str, problems: Sequence[Problem], limit: int, seconds: float) -> Iterator[Pass]:
+        if self._units is None:
+            return time_runs(agent_id, problems, limit, seconds)
+        return time_squads(agent_id, self._courses, self._units, limit, seconds)
 
     def keep(self) -> None:
         """Write down what was measured, if anything was."""
         if self._known:
-            atomic_write(self._path, json.dumps(self._known, indent=2).encode())
+            stored = {key: asdict(pace) for key, pace in self._known.items()}
+            atomic_write(self._path, json.dumps(stored, indent=2).encode())
+
+
+def time_runs(agent_id: str, problems: Sequence[Problem], limit: int, seconds: float) -> Iterator[Pass]:
+    """Yield measurements of an agent under a limit, each over the first moves of all problems.
+
+    Args:
+        agent_id: which agent, with the largest setting that fits the limit.
+        problems: on which problems.
+        limit: expansions per move.
+        seconds: about how long a move may take, so that a pass does not take too long.
+    """
+    agent = make_agent(agent_id, enlist(agent_id, {}, Allowance.of(limit)).settings)
+    moves = int(min(max(_PASS_SECONDS / seconds / len(problems), _MOVES[0]), _MOVES[1]))
+    agents.run(agent, problems[0], budget=limit, max_moves=moves)  # the first run loads the kernels
+    while True:
+        runs = [agents.run(agent, problem, budget=limit, max_moves=moves) for problem in problems]
+        slow = np.array([run.move_seconds.p99 if run.move_seconds else 0.0 for run in runs])
+        yield Pass(sum(run.expansions for run in runs), np.array([run.seconds for run in runs]), slow)
+
+
+def time_squads(agent_id: str, courses: Sequence[Course], units: int, limit: int, seconds: float) -> Iterator[Pass]:
+    """Yield measurements of an agent in squads, each over the first ticks of one on every map, up to a few maps.
+
+    Args:
+        agent_id: which agent, with the largest setting that fits the limit.
+        courses: the maps and problems.
+        units: how many units a squad has.
+        limit: expansions per unit and tick.
+        seconds: about how long a unit's part of a tick may take, so that a pass does not take too long.
+    """
+    members = make_members(agent_id, enlist(agent_id, {}, Allowance.of(limit)).settings, units)
+    ticks = int(min(max(_PASS_SECONDS / seconds / units, _MOVES[0]), _MOVES[1]))
+    maps = [(group[0], make_teams(group, units, 0)[0]) for group in by_map(courses)[:_MAPS]]
+    # The first ticks load the kernels.
+    run_squad(maps[0][0].grid, maps[0][1], members, limit * units, maps[0][0].vision, 2)
+    while True:
+        runs = [run_squad(one.grid, team, members, limit * units, one.vision, ticks) for one, team in maps]
+        spent = np.concatenate([run.seconds for run in runs])
+        yield Pass(sum(int(run.work.sum()) for run in runs), spent, spent / units)
+
+
+def preparation(agent_id: str, problems: Sequence[Problem], units: int) -> float:
+    """Return about how many seconds agents take to prepare themselves, one for each of so many units on a map."""
+    if not agents.load(agent_id).precomputes:
+        return 0.0
+    _prepared(agent_id, Problem(Grid(np.ones((8, 8), bool)), (0, 0), (7, 7)))  # loads the kernels
+    found = [_prepared(agent_id, problem) for problem in problems[:3]]
+    return found[0] + (units - 1) * float(np.mean(found[1:] or found))
+
+
+def _prepared(agent_id: str, problem: Problem) -> float:
+    agent = make_agent(agent_id, enlist(agent_id, {}, Allowance.of(_REFERENCE)).settings)
+    agent.reset(problem.view(), 0)
+    return float(agent.precompute_seconds)
+
+
+def settle(passes: Iterator[Pass], clock: Callable[[], float]) -> list[Pass]:
+    """Return as many measurements as it takes for a narrow interval, or as there is time for."""
+    began, found = clock(), list(islice(passes, _LEAST))
+    while _width(speed_of(found)) > BAR and len(found) < _MOST and clock() - began < _SECONDS:
+        found.append(next(passes))
+    return found
+
+
+def _width(speed: Estimate) -> float:
+    return (speed.high - speed.low) / 2 / speed.value
+
+
+def speed_of(passes: Sequence[Pass]) -> Estimate:
+    """Return expansions per second with their 95 % interval.
+
+    Every part counts with the lower quartile of its times, for it does the same in every pass, and only what else the
+    machine does makes it slower. The interval is that of the quartiles, by order statistics.
+    """
+    times = np.sort(np.stack([one.seconds for one in passes]), axis=0)
+    work, last = max(1, passes[0].expansions), len(times) - 1
+    middle, half = _QUARTILE * last, _NORMAL * sqrt(_QUARTILE * (1 - _QUARTILE) * len(times))
+    ranks = middle, min(last, middle + half), max(0.0, middle - half)
+    value, low, high = (work / max(1e-9, float(times[round(rank)].sum())) for rank in ranks)
+    return Estimate(value, low, high)
+
+
+def fitting(limit: int, passes: Sequence[Pass], seconds: float) -> Pace:
+    """Return what fits into a time, from measurements under a limit.
+
+    That is what the agent expands at the slow end of its speed and, where its slow moves take too long, no more than
+    the part of the limit that brings them down to the time, with some room.
+    """
+    parts = np.quantile([one.slow for one in passes], _QUARTILE, axis=0)
+    speed, slow = speed_of(passes), float(np.quantile(parts, 0.99))
+    fits = speed.low * seconds
+    if slow > _HEADROOM * seconds:
+        fits = min(fits, limit * _HEADROOM * seconds / slow)
+    return Pace(max(1, int(fits)), speed, slow, len(passes))
 
 
 @dataclass(frozen=True)
@@ -194,7 +396,11 @@ class Limits:
     def enlist_calibrated(
         self, specs: Sequence[str], calibration: Calibration, advance: Callable[[], Any] = lambda: None
     ) -> list[Contender]:
-        """Return agents under every count or time; ``advance`` is called after each time that was converted."""
+        """Return agents under every count or time; ``advance`` is called after each time that was converted.
+
+        Raises:
+            InputError: if all of them would prepare the units of a squad for too long.
+        """
         contenders = self.enlist(specs)
         if not self.times:
             return contenders
@@ -203,18 +409,13 @@ class Limits:
         for milliseconds in self.times:
             allowances.append(calibration.allowance(names, milliseconds))
             advance()
-        return enlist_all(specs, allowances)
-
-
-def _measure(agent_id: str, problems: Sequence[Problem], milliseconds: float) -> int:
-    """Return how many expansions the agent makes in this time, at the setting that just fits."""
-    if agent_id not in agents.ids():
-        raise InputError(f"agent {agent_id} cannot be given a time per move: only agents with an id are calibrated")
-    limit = _REFERENCE
-    for _ in range(_ROUNDS):
-        speed = throughput(agent_id, problems, limit, _SECONDS).expansions_per_second
-        limit = max(1, int(speed * milliseconds / 1e3))
-    return limit
+        left = [spec for spec in specs if parse_sweep(spec)[0][0] not in calibration.left_out]
+        if not left:
+            seconds = min(calibration.left_out.values())
+            raise InputError(
+                f"the units of a squad would prepare themselves for {seconds:.0f} seconds or more: have fewer"
+            )
+        return enlist_all(left, allowances)
 
 
 def _problems(courses: Sequence[Course]) -> list[Problem]:
@@ -223,27 +424,20 @@ def _problems(courses: Sequence[Course]) -> list[Problem]:
     return [courses[n].problem(courses[n].tasks[k]) for k, n in ranked[:_PROBLEMS]]
 
 
-def _remembered(path: Path) -> dict[str, int]:
+def _remembered(path: Path) -> dict[str, Pace]:
+    """Return what a file remembers; limits alone, without intervals, are of an older version and measured again."""
     if not path.exists():
         return {}
     try:
-        known = read_json(path, "a calibration")
-        return {key: whole("a limit", value, 1) for key, value in known.items()}
-    except (InputError, AttributeError):  # no JSON, no object, or a limit that is none
+        known = read_json(path, "a calibration").items()
+        return {key: Pace.read(value) for key, value in known if not isinstance(value, int)}
+    except (
+        InputError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        KeyError,
+        OverflowError,
+    ):  # no JSON, no object, or a pace that is none
         say_damaged(path, "everything is measured")
         return {}
-
-
-def late_ticks(runs: Runs, units: int, tick_ms: float, seed: int) -> dict[Entry, float]:
-    """Return for every contender the share of ticks that are too short for all units.
-
-    A tick is drawn: each of its units is on one of the contender's runs, and makes a move as long as the 99th
-    percentile of that run's moves.
-    """
-    rng = np.random.default_rng(seed)
-    ticks = max(1, min(_TICKS, _ROOM // units))
-    shares = {}
-    for batch in runs.batches:
-        spent = batch.columns["p99"][rng.integers(len(batch), size=(ticks, units))].sum(axis=1)
-        shares[batch.entry] = float((spent > tick_ms / 1e3).mean())
-    return shares

@@ -1,13 +1,15 @@
 """Scores as tables of words and numbers, for a terminal or a page, and as marks for a plot."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from typing import NamedTuple
 
 import numpy as np
 
 from training.judge.against import WORSE, Verdict
 from training.judge.scores import COST, SUBOPTIMALITY, TOTAL, Score
+from training.judge.speed import Pace
+from training.judge.squads import LATE, SquadArena
 from training.judge.stats import Estimate
 from training.runs.rows import Entry, Runs
 
@@ -41,26 +43,50 @@ def group(scores: Sequence[Score], precomputing: Collection[str] = ()) -> Groups
     return groups
 
 
-def main_table(title: str, groups: Groups, slow: Mapping[Entry, float], late: Mapping[Entry, float]) -> Table:
+def main_table(title: str, groups: Groups, slow: Mapping[Entry, float], overtime: Mapping[Entry, float]) -> Table:
     """Return the table of all scores, budget by budget.
 
     Args:
         title: what the table is called.
         groups: its rows, under their headings.
         slow: the median over problems of the 99th percentile of each run's moves, in seconds.
-        late: the share of late ticks, where many units share one.
+        overtime: the share of runs whose 99th percentile is beyond the time of their budget, where that is a time.
     """
     name = _measure(groups)
-    work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nsolved", "\nkB", "µs\np99"]
+    work = ["exp.\nmean", "exp.\npooled", "scans\npooled", "worst\nmove", "\nstays", "\nsolved", "\nkB", "µs\np99"]
     maps = _over_maps(groups)
     columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", *maps, f"{name}\nmedian", *work]
-    columns += ["late\nticks"] * bool(late) + ["\nfront"]
+    columns += ["slow\nruns"] * bool(overtime) + ["\nfront"]
 
     def row(score: Score) -> list[str]:
-        extra = [f"{100 * late[score.entry]:.1f} %"] if late else []
+        extra = [_overtime(overtime.get(score.entry, nan))] if overtime else []
         return [*_numbers(score, bool(maps)), digits(1e6 * slow[score.entry]), *extra, _front(score)]
 
     return Table(title, columns, list(_lines(groups, row)))
+
+
+def squad_table(squads: SquadArena, groups: Groups, paces: Mapping[Entry, Pace]) -> Table:
+    """Return the table of squads: what each contender does for units that share a tick."""
+    columns = ["\nagent", "late\nticks", "p99\nms", "worst\nms", "first\nstep", "\nstays", "\narrived"]
+    columns += ["cost /\noptimum", "95 %\ninterval", "\nMB", "prep.\ns", "\nticks"]
+
+    def row(score: Score) -> list[str]:
+        own, pace = squads.scores[score.entry], paces.get(score.entry)
+        return [
+            score.entry.label,
+            _overtime(own.late.value),
+            digits(own.p99_ms),
+            digits(own.worst_ms),
+            digits(own.first_move),
+            percent(own.stays),
+            f"{own.arrivals}/{own.units}",
+            *([digits(own.quality.value), interval(own.quality)] if own.quality else [Alarm(_DASH), _DASH]),
+            digits(own.memory_bytes / 1e6),
+            digits(pace.prepared) if pace and pace.prepared else _DASH,
+            f"{own.ticks:,}",
+        ]
+
+    return Table(f"Squads: {squads.name}", columns, list(_lines(groups, row)))
 
 
 def difference_table(groups: Groups, baseline: Mapping[Entry, Entry]) -> Table:
@@ -111,6 +137,15 @@ def verdict_table(verdicts: Sequence[Verdict], path: str) -> Table:
     return Table(f"Now against {path}", columns, rows)
 
 
+def slow_runs(runs: Runs) -> dict[Entry, float]:
+    """Return for every contender whose budget is a time the share of runs whose p99 move took longer."""
+    return {
+        batch.entry: float((batch.columns["p99"] > limit / 1e3).mean())
+        for batch in runs.batches
+        if (limit := batch.entry.milliseconds) is not None
+    }
+
+
 def slow_moves(runs: Runs) -> dict[Entry, float]:
     """Return for every contender the median over problems of the 99th percentile of its runs' moves, in seconds."""
     return {batch.entry: float(np.median(batch.columns["p99"])) for batch in runs.batches}
@@ -121,6 +156,11 @@ def digits(value: float) -> str:
     if not isfinite(value):
         return _DASH
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, or a dash where there is none."""
+    return _DASH if isnan(share) else f"{100 * share:.1f} %"
 
 
 def interval(estimate: Estimate) -> str:
@@ -159,6 +199,7 @@ def _numbers(score: Score, maps: bool) -> list[str]:
         digits(score.expansions_pooled.value),
         digits(score.scans_pooled),
         Alarm(score.worst_move) if score.disqualified else str(score.worst_move),
+        percent(score.stays),
         score.solved,
         digits(score.state_bytes / 1000),
     ]
@@ -167,6 +208,11 @@ def _numbers(score: Score, maps: bool) -> list[str]:
 def _reason(score: Score) -> str:
     """Say why a score has no mean."""
     return "over budget" if score.disqualified else f"{score.failed} failed"
+
+
+def _overtime(share: float) -> str:
+    """Return a share of late ticks or slow runs; one that keeps an agent from being recommended is said to be out."""
+    return Alarm(f"out, {percent(share)}") if share > LATE else percent(share)
 
 
 def _front(score: Score) -> str:

@@ -17,7 +17,7 @@ from training.runs import Allowance, Draw, Plan, Runs, enlist_all, find_courses
 
 PAGE = "agents.md"
 SPLIT, PER_MAP = "mixed-test", 8
-_STATIC_WORDS = 5
+_STATIC_WORDS = 6
 _HEAD = """\
 # Agents
 
@@ -25,7 +25,8 @@ Every agent by its id, for `agents.make`, `rt-gym compare` and all else. `rt-gym
 paper and what its parameters mean. This page is written by `rt-gym agents --write-docs docs`; with an id as well, that
 agent alone is measured.
 
-bound: the most expansions for one move, with the parameters as shown."""
+bound: the most expansions for one move, with the parameters as shown. prepares: whether it computes knowledge of the
+map, or of the goal, before the first move; `rt-gym compare` lists and recommends such agents apart."""
 _MEASURED_HEAD = "## Measured"
 _MEASURED = f"""\
 {_MEASURED_HEAD}
@@ -88,13 +89,14 @@ def _with_rows(table: str, rows: Iterable[str]) -> str:
 
 def static_part(entries: Iterable[dict[str, Any]]) -> str:
     """Return the table of what agents are, as the page has it."""
-    columns = ["id", "what it does", "parameters", "bound", "source"]
+    columns = ["id", "what it does", "parameters", "bound", "prepares", "source"]
     lines = [
         [
             f"`{entry['id']}`",
             entry["summary"],
             " ".join(f"`{name}={value}`" for name, value in entry["parameters"].items()),
             "none" if entry["bound"] is None else f"{entry['bound']:,}",
+            "yes" if entry["precomputes"] else "",
             entry["source"] or "this project",
         ]
         for entry in entries

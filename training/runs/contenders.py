@@ -33,6 +33,7 @@ _QUOTED = re.compile(r"""(?:^|(?<=[=,]))\s*(?:'([^']*)'|"([^"]*)")\s*(?=[:,]|$)"
 _COMMA = re.compile(",")
 _WORDS = {"true": True, "false": False}
 _MOST = 10_000  # settings of one sweep
+_ONLY_NAMED = {"oracle-lrta"}  # no real agents: they are told what an agent cannot know
 
 Number = TypeVar("Number", int, float)
 
@@ -182,9 +183,11 @@ def enlist_all(specs: Iterable[str], allowances: Iterable[Allowance]) -> list[Co
 
 
 def portfolio() -> list[str]:
-    """Return the ids of all agents that can be made from a budget alone."""
+    """Return the ids of all real agents that can be made from a budget alone."""
     found = []
     for agent_id in agents.ids():
+        if agent_id in _ONLY_NAMED:
+            continue
         try:
             enlist(agent_id, {}, Allowance.of(1))
         except InputError:  # it needs more than a budget: a policy, a database

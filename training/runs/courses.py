@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from itertools import groupby
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -190,6 +191,11 @@ def _split_courses(name: str, draw: Draw) -> Iterator[Course]:
         tasks = tuple(Task(one.start, one.goal, one.optimal_cost) for one in own[: draw.count])
         if tasks:
             yield Course(grid.name, grid, tasks, draw.vision, () if isinstance(draw.changes, str) else draw.changes)
+
+
+def by_map(courses: Iterable[Course]) -> list[list[Course]]:
+    """Return courses in groups: neighbours that differ in nothing but problems and changes."""
+    return [list(group) for _, group in groupby(courses, lambda course: (course.grid, course.vision))]
 
 
 def expand(source: str) -> list[str]:

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from rt_gym.archive import MAX_ARCHIVE_BYTES
 from rt_gym.files import atomic_write, make_folder, read_bytes, remove_stale, seal, shown, unseal
-from training.runs.agent_runs import trials_of
 from training.runs.jobs import Done, Job, Series, digest_items
-from training.runs.plan import Plan
+from training.runs.plan import Plan, trials_of
 from training.runs.rows import RESULTS, TIMES, Arrays, Batch, Entry, Places, Runs
 from training.runs.workers import Workers
 

@@ -71,7 +71,7 @@ def _own_parts(agent_id: str) -> Iterator[tuple[str, str]]:
     module = sys.modules[load_agent(agent_id).__module__]
     closure = source_closure([module.__file__ or "", trials.__file__])
     yield from closure
-    yield from map(_identity, [_HERE / "agent_runs.py", _HERE / "rows.py"])
+    yield from map(_identity, [_HERE / "plan.py", _HERE / "rows.py"])
     if _POLICY_READERS & {name for name, _ in closure}:
         yield from map(_identity, _policies())
 
@@ -81,7 +81,7 @@ def _all_parts(agent_id: str) -> Iterator[tuple[str, str]]:
     modules = {load_agent(agent_id).__module__, agent_id.rpartition(".")[0]}
     own = {getattr(sys.modules[name], "__file__", None) or "" for name in modules} - {""}
     files = [path for folder in (_RT_GYM, _AGENTS) for path in sorted(folder.rglob("*.py"))]
-    files += [*_policies(), _HERE / "agent_runs.py", _HERE / "rows.py"]
+    files += [*_policies(), _HERE / "plan.py", _HERE / "rows.py"]
     yield from map(_identity, files + sorted(map(Path, own)))
     yield from own_closure(modules)
 

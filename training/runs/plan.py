@@ -1,19 +1,113 @@
-"""What is compared: contenders, courses, and what binds all runs alike. A value; ``runs`` runs it."""
+"""What is compared, as a value, and what is done for it: one contender on the problems of one map, run by run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from rt_gym import InputError
+from numpy.typing import NDArray
+
+import agents
+from agents import Run
+from rt_gym import Budget, Change, Grid, InputError
 from rt_gym.cost import to_float
 from rt_gym.errors import whole
-from training.runs.agent_runs import AgentRuns, Assignment
-from training.runs.contenders import Contender
-from training.runs.courses import Course
-from training.runs.jobs import Series, provenance, source_stamp, versions
-from training.runs.rows import Place, Places
+from rt_gym.files import PathLike
+from training.runs.contenders import Contender, blaming, make_agent
+from training.runs.courses import Course, Task, by_map, make_problem
+from training.runs.jobs import Series, Work, provenance, source_stamp, versions
+from training.runs.rows import (
+    RESULTS,
+    TIMES,
+    TRIALS,
+    Arrays,
+    Place,
+    Places,
+    Result,
+    Timing,
+    as_columns,
+    checked_columns,
+)
+
+_DIRECT = frozenset(Result._fields) - {"trials_run"}
+_TRIAL = "trial."  # what columns of trials are called beside those of runs
+
+
+class Assignment(NamedTuple):
+    """A task, and the changes of the map while it is solved."""
+
+    task: Task
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True)
+class AgentRuns(Work[Assignment, Arrays]):
+    """Runs of one agent under one budget.
+
+    The result has a column for every field of ``Result`` and ``Timing`` and, where problems are solved more than once,
+    columns of all trials, one after the other.
+    """
+
+    agent: str
+    settings: dict[str, Any]
+    budget: Budget
+    vision: int | None
+    trials: int | str
+    max_moves: int
+    seed: int
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The one that runs."""
+        return (self.agent,)
+
+    @property
+    def files(self) -> Iterable[PathLike]:
+        """Policies and databases that the settings name."""
+        return [value for value in self.settings.values() if isinstance(value, (str, Path)) and Path(value).is_file()]
+
+    def do(self, grid: Grid | None, items: Sequence[Assignment]) -> Arrays:
+        """Run the agent on every problem, with the same arrays."""
+        assert grid is not None
+        agent = make_agent(self.agent, self.settings)
+        runs = [self._run(agent, grid, item) for item in items]
+        return _columns(runs) | (_trial_columns(runs) if self.trials != 1 else {})
+
+    def pack(self, result: Arrays) -> Arrays:
+        """Return the columns as they are."""
+        return result
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+        """Return the columns, all of the right type and of one length."""
+        found, trials = checked_columns(arrays, RESULTS | TIMES), trials_of(arrays)
+        if self.trials != 1 and len(checked_columns(trials, TRIALS)["outcome"]) != found["trials_run"].sum():
+            raise ValueError("not as many trials as were run")
+        return dict(arrays)
+
+    def _run(self, agent: Any, grid: Grid, item: Assignment) -> Run:
+        problem = make_problem(grid, item.task, self.vision, item.changes)
+        options: dict[str, Any] = {"trials": self.trials, "max_moves": self.max_moves, "seed": self.seed}
+        with blaming(self.agent, problem):
+            run = agents.run(agent, problem, budget=self.budget, **options)
+            run.check_cost()
+        return run
+
+
+def trials_of(columns: Mapping[str, NDArray[Any]]) -> Arrays:
+    """Return the columns of trials among those of runs, none where every problem was solved once."""
+    return {name.removeprefix(_TRIAL): array for name, array in columns.items() if name.startswith(_TRIAL)}
+
+
+def _columns(runs: Sequence[Run]) -> Arrays:
+    results = [Result(trials_run=max(1, len(run.trials)), **{n: getattr(run, n) for n in _DIRECT}) for run in runs]
+    times = [Timing(run.seconds, run.precompute_seconds, *(run.move_seconds or ())) for run in runs]
+    return as_columns(results, RESULTS) | as_columns(times, TIMES)
+
+
+def _trial_columns(runs: Sequence[Run]) -> Arrays:
+    trials = [[getattr(trial, name) for name in TRIALS] for run in runs for trial in run.each]
+    return {f"{_TRIAL}{name}": array for name, array in as_columns(trials, TRIALS).items()}
 
 
 @dataclass(frozen=True)
@@ -51,7 +145,7 @@ class Plan:
 
     def series(self) -> list[Series]:
         """Return the work in the order of the table: contender by contender, courses of one map together."""
-        groups = [(courses[0], _assignments(courses)) for courses in self._groups()]
+        groups = [(courses[0], _assignments(courses)) for courses in self.groups]
         return [
             Series(self._work(contender, course, repeat), course.grid, items)
             for contender in self.contenders
@@ -59,9 +153,10 @@ class Plan:
             for course, items in groups
         ]
 
-    def _groups(self) -> list[list[Course]]:
-        """Return the courses, neighbours that differ in nothing but problems and changes together."""
-        return [list(group) for _, group in groupby(self.courses, lambda course: (course.grid, course.vision))]
+    @cached_property
+    def groups(self) -> list[list[Course]]:
+        """The courses, neighbours that differ in nothing but problems and changes together."""
+        return by_map(self.courses)
 
     def _work(self, contender: Contender, course: Course, repeat: int) -> AgentRuns:
         return AgentRuns(

@@ -29,6 +29,11 @@ class Entry(NamedTuple):
     counted: str
 
     @property
+    def milliseconds(self) -> float | None:
+        """The time for one move, where the budget is one."""
+        return float(self.budget.removesuffix(" ms")) if self.budget.endswith(" ms") else None
+
+    @property
     def label(self) -> str:
         """The agent with its settings, for people."""
         return f"{self.agent} {self.setting.replace(':', ' ')}".rstrip()

@@ -2,8 +2,10 @@
 
 import csv
 import json
+from itertools import cycle, repeat
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -11,8 +13,7 @@ import agents
 from rt_gym import load_map
 from rt_gym.maps import save_map
 from training.cli import app
-from training.judge import speed as bench
-from training.judge import speed as calibrate
+from training.judge import speed, squads
 
 runner = CliRunner()
 FILES = ["settings.json", "results.csv", "times.csv", "tradeoff.png", "tradeoff.svg"]
@@ -37,7 +38,7 @@ def document(*arguments: str):
 def test_a_map_alone_gives_all_agents_at_three_budgets_and_a_recommendation_for_each(tmp_path: Path) -> None:
     result = compare("rooms-64", *FEW)
     assert result.exit_code == 0, result.stderr
-    assert all(agent_id in result.stdout for agent_id in agents.ids())
+    assert all((agent_id in result.stdout) == (agent_id != "oracle-lrta") for agent_id in agents.ids())
     assert all(f"budget {n} expansions" in result.stdout for n in (10, 100, 1000))
     lines = result.stdout.splitlines()
     assert [line.partition(":")[0] for line in lines if line.startswith("At ")] == [
@@ -98,20 +99,46 @@ def test_changes_are_played_and_measured_by_cost() -> None:
     assert found["settings"]["maps"][0]["changes"] == [[2, 30, 30, False]]
 
 
+STEADY = speed.Pass(1000, np.full(2, 0.5001e-3), np.full(2, 1e-9))  # a little less than a million per second
+
+
 def test_a_budget_in_milliseconds_is_converted_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate, "throughput", lambda name, *_: bench.Throughput(name, {}, name, 1.0, 1e6))
+    monkeypatch.setattr(speed, "time_runs", lambda *_: repeat(STEADY._replace(seconds=np.full(2, 0.49999e-3))))
     result = compare("rooms-64", "-a", "lrta", "-a", "lss-lrta", "--budget-ms", "0.05,0.1", *FEW)
     assert result.exit_code == 0, result.stderr
     assert "0.05 ms per move were calibrated on this processor: lrta 50, lss-lrta 50 expansions." in result.stdout
     assert "At 0.1 ms per move: lss-lrta lookahead=100" in result.stdout
+    assert "slow runs: those whose p99 move took longer" in result.stdout
+
+
+def test_a_speed_that_is_not_well_known_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    wild = [STEADY._replace(seconds=np.full(2, 0.5e-3 * factor)) for factor in (1, 2, 3)]
+    monkeypatch.setattr(speed, "time_runs", lambda *_: cycle(wild))
+    found = document("rooms-64", "-a", "lrta", "--budget-ms", "0.1", *FEW)
+    (remark,) = (text for text in found["remarks"] if text.startswith("The machine is busy"))
+    (pace,) = found["calibration"]
+    assert f"lrta ±{100 * pace['width']:.0f} %" in remark
+    assert pace["width"] > speed.BAR
 
 
 def test_units_share_a_tick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate, "throughput", lambda name, *_: bench.Throughput(name, {}, name, 1.0, 1e6))
-    result = compare("rooms-64", "-a", "lss-lrta", "--units", "50", "--tick-ms", "2", *FEW)
+    monkeypatch.setattr(speed, "time_squads", lambda *_: repeat(STEADY._replace(seconds=np.full(2, 0.49999e-3))))
+    arguments = "rooms-64", "-a", "lss-lrta", "--units", "8", "--tick-ms", "0.32", *FEW
+    result = compare(*arguments)
     assert result.exit_code == 0, result.stderr
     assert "0.04 ms per move were calibrated on this processor: lss-lrta 40 expansions." in result.stdout
-    assert "late ticks: the share of ticks" in result.stdout
+    assert "Squads: 8 units in ticks of 0.32 ms" in result.stdout
+    assert "late ticks: those that took longer than a tick may" in result.stdout
+    assert "For 8 units in ticks of 0.32 ms: " in result.stdout
+
+
+def test_squads_that_have_run_are_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "time_squads", lambda *_: repeat(STEADY))
+    arguments = "rooms-64", "-a", "rtaa", "--units", "6", "--tick-ms", "1000", *FEW
+    first = document(*arguments)["squads"]
+    monkeypatch.setattr(squads, "run_squad", None)
+    assert document(*arguments)["squads"] == first
+    assert (first[0]["arrivals"], first[0]["late"]["value"]) == (first[0]["units"], 0.0)
 
 
 def test_against_an_earlier_table_the_exit_code_tells_whether_anything_is_worse() -> None:

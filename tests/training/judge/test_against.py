@@ -1,26 +1,21 @@
-"""What is said in the end: recommendations, verdicts against an earlier table, times, ticks and plots."""
+"""What is said in the end: recommendations, verdicts against an earlier table and plots."""
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 
 from rt_gym import InputError
 from training.judge import (
     Arena,
-    Calibration,
     Findings,
     Question,
     find,
     judge,
-    late_ticks,
     recommend,
     score_all,
-    speed,
 )
 from training.judge.tables import digits
 from training.runs import Allowance, Draw, Plan, Row, Runs, Workers, enlist_all, find_courses, run_plan
@@ -142,56 +137,6 @@ def test_only_problems_and_agents_of_both_tables_are_judged(findings: Findings) 
     for rows in (elsewhere, capped):
         with pytest.raises(InputError, match="no agent setting with a problem in common"):
             judge(rows, findings.runs)
-
-
-def test_a_time_per_move_becomes_what_the_agent_expands_in_it(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[str, int]] = []
-
-    def throughput(agent_id: str, problems: object, budget: int, seconds: float) -> speed.Throughput:
-        asked.append((agent_id, budget))
-        return speed.Throughput(agent_id, {}, agent_id, 1.0, {"lrta": 2e6, "astar": 9e6}[agent_id])
-
-    monkeypatch.setattr(speed, "throughput", throughput)
-    calibration = Calibration(plan.courses, tmp_path)
-    allowance = calibration.allowance(["lrta", "astar"], 0.25)
-    assert allowance == Allowance("0.25 ms", limits={"lrta": 500, "astar": 2250})
-    assert asked == [("lrta", 100), ("lrta", 500), ("astar", 100), ("astar", 2250)]
-    calibration.keep()
-    assert Calibration(plan.courses, tmp_path).allowance(["lrta"], 0.25).limits == {"lrta": 500}
-    assert len(asked) == 4
-    assert calibration.allowance(["lrta"], 1e-6).limits == {"lrta": 1}
-
-
-def test_calibration_measures_this_processor(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measure = speed.throughput
-    monkeypatch.setattr(speed, "throughput", lambda *args: measure(*args[:3], seconds=0.0))
-    limits = Calibration(plan.courses, tmp_path).allowance(["lrta"], 1.0).limits
-    assert limits["lrta"] > 10
-
-
-def test_a_damaged_calibration_is_made_anew(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "throughput", lambda *args: speed.Throughput("lrta", {}, "lrta", 1.0, 1e6))
-    for content in ("[1]", "{", '"x"'):
-        (tmp_path / "calibration.json").write_text(content)
-        assert Calibration(plan.courses, tmp_path).allowance(["lrta"], 1.0).limits == {"lrta": 1000}
-
-
-def test_a_class_of_ones_own_has_no_time_per_move(plan: Plan, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="only agents with an id are calibrated"):
-        Calibration(plan.courses, tmp_path).allowance(["agents.lrta.LRTA"], 1.0)
-
-
-def test_late_ticks_are_those_too_short_for_all_units(findings: Findings) -> None:
-    p99 = np.where(findings.runs.batches[0].places.problem > 0, 1e-3, 3e-3)
-    batches = [replace(batch, columns=batch.columns | {"p99": p99}) for batch in findings.runs.batches]
-    share = partial(late_ticks, Runs(tuple(batches)), seed=0)
-    assert set(share(units=10, tick_ms=10.0 - 1e-9).values()) == {1.0}
-    assert set(share(units=10, tick_ms=30.1).values()) == {0.0}
-    for late in share(units=1, tick_ms=2.0).values():
-        assert late == pytest.approx(1 / 12, abs=0.02)
-    assert set(share(units=1_000_000, tick_ms=1.0).values()) == {1.0}
 
 
 def test_plots_are_the_same_for_the_same_scores_and_show_failures(findings: Findings, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import agents
 from rt_gym import Change, InputError
-from training.judge import Score, score_all
+from training.judge import Score, find, score_all
 from training.runs import (
     Allowance,
     Draw,
@@ -21,6 +21,7 @@ from training.runs import (
 )
 
 HERE = Workers(jobs=1)
+NAMES = "stays", "moves"
 
 
 def make_plan(*specs: str, limits: tuple[int | None, ...] = (None,), count: str = "expansions", **options) -> Plan:
@@ -99,6 +100,17 @@ def test_a_move_beyond_the_budget_disqualifies() -> None:
     assert (over.quality, over.fronts) == (None, ())
     assert not found["lrta depth=1"].disqualified
     assert found["lss-lrta lookahead=50"].worst_move <= 50
+
+
+def test_standing_still_is_counted_and_shown() -> None:
+    plan = make_plan("lrta", "astar", limits=(5,))
+    runs = run_plan(plan, workers=HERE)
+    walker, thinker = score_all(runs)
+    still, moves = (sum(getattr(row.result, name) for row in runs if row.entry.agent == "astar") for name in NAMES)
+    assert (walker.stays, thinker.stays) == (0.0, still / moves)
+    assert thinker.stays > 0.5
+    (table,) = find(plan, runs).tables()
+    assert [row[table.columns.index("\nstays")] for row in table.rows[1:]] == ["0.0 %", f"{100 * still / moves:.1f} %"]
 
 
 def test_a_budget_in_scans_binds_the_scans_of_every_move() -> None:

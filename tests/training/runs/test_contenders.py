@@ -136,8 +136,8 @@ def test_an_allowance_in_time_has_a_limit_per_agent() -> None:
     ]
 
 
-def test_the_portfolio_has_all_agents_that_a_budget_is_enough_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert portfolio() == agents.ids()
+def test_the_portfolio_has_all_real_agents_that_a_budget_is_enough_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert portfolio() == [agent_id for agent_id in agents.ids() if agent_id != "oracle-lrta"]
     monkeypatch.setitem(agents._TABLE, "needy", ("own", "Needy"))
     real = agents.load
 
@@ -148,6 +148,15 @@ def test_the_portfolio_has_all_agents_that_a_budget_is_enough_for(monkeypatch: p
     monkeypatch.setattr(agents, "load", lambda name: Needy if name == "needy" else real(name))
     assert "needy" in agents.ids()
     assert "needy" not in portfolio()
+
+
+@pytest.mark.parametrize("agent_id", ["pdb-lrta", "general-lrta", "knn-lrta", "subgoal-lrta", "pr-lrts"])
+def test_an_agent_that_prepares_itself_is_marked(agent_id: str) -> None:
+    assert enlist(agent_id, {}, Allowance.of(100)).precomputes
+
+
+def test_an_agent_that_prepares_nothing_is_not_marked() -> None:
+    assert not enlist("lss-lrta", {}, Allowance.of(100)).precomputes
 
 
 @pytest.mark.parametrize(
