@@ -264,10 +264,11 @@ class SubgoalLRTA(GoalSeeker):
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget all values and take the tree of the goal."""
         super().clear_memory(view, seed)
-        tree, self.precompute_seconds = self._source.find(view, self.midway)
+        grid = view.as_grid()
+        tree, self.precompute_seconds = self._source.find(view, grid, self.midway)
         enter_tree(self.memory.tree, tree, view.cell_now)
         state = self.memory.state[0]
-        state.patience, state.guarded = np.count_nonzero(view.terrain.free), 0
+        state.patience, state.guarded = grid.free_cells, 0
         self.begin_trial()
 
     def begin_trial(self) -> None:

@@ -88,8 +88,8 @@ class Space(NamedTuple):
     @property
     def most(self) -> int:
         """How many states the largest search had."""
-        _, slots, _, _, most, _ = self.state[0].item()
-        return max(int(slots), int(most))
+        state = self.state
+        return max(state["slots"].item(), state["most"].item())
 
     @property
     def held(self) -> int:
@@ -135,7 +135,7 @@ def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = ()
 def begin_problem(space: Space, seed: int) -> None:
     """Forget all searches of the last problem; seed 0 breaks ties by order of generation."""
     space.random[0] = seed
-    stamp, _, closed, best, _, skip = space.state[0].item()
+    stamp, _, closed, best, _, skip = space.state.item()
     # With stamp 0, a seat that was never given would be that of slot 0.
     space.state[0] = (max(stamp, 1), 0, closed, best, 0, skip)
     if isinstance(space.seat, Paged):
