@@ -64,7 +64,6 @@ SENSIBLE: dict[str, list[str]] = {
     "experiment": ["tb-t1", "dc-t1"],
     "hidden": ["2", "4,4"],
     "rule": ["equal", "round-robin", "nearest", "neediest"],
-    "units": ["2", "5"],
     "seed": ["0", "7"],
 }
 WRONG = [
