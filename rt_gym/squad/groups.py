@@ -59,11 +59,10 @@ class PlainGroup:
     Args:
         units: all units of the squad.
         numbers: which of them belong to it.
-        state: that of the team, which only kernels can read behind a handle.
     """
 
-    def __init__(self, units: Sequence[Unit], numbers: Sequence[int], state: Any) -> None:
-        self._units, self.numbers, self._state = [units[i] for i in numbers], np.array(numbers, np.int64), state
+    def __init__(self, units: Sequence[Unit], numbers: Sequence[int]) -> None:
+        self._units, self.numbers = [units[i] for i in numbers], np.array(numbers, np.int64)
         self._actions = self._units[0].problem.grid.actions
 
     def refresh(self) -> None:
@@ -74,7 +73,7 @@ class PlainGroup:
         for k in range(begin, end):
             i, unit = int(self.numbers[k]), self._units[k]
             column = columns[i]
-            if column.goal == unit.view.cell_now or column.moved == self._state[0].tick:
+            if column.goal == unit.view.cell_now or column.moved == team.state[0].tick:
                 continue
             action = STAY
             if column.share == 0:
@@ -85,7 +84,7 @@ class PlainGroup:
 
     def _ask(self, bodies: Any, columns: Any, team: Any, unit: Unit, i: int) -> int:
         unit.view.trip.meter["limit"] = columns[i].share
-        blocking = self._state[0].blocking
+        blocking = team.state[0].blocking
         if blocking:
             with_room(unit.view.trip, 2 * team.seen.shape[1])  # nobody forgets changes after a plan in Python
             show_others(team, bodies, columns, i)
@@ -101,16 +100,16 @@ class PlainGroup:
         return int(action)
 
 
-def group_units(units: Sequence[Unit], state: Any, enlarging: Callable[[], Any]) -> list[Group | PlainGroup]:
-    """Return the groups of a squad; where units block each other, they act in the order of their numbers all the same.
+def group_units(units: Sequence[Unit], in_order: bool, enlarging: Callable[[], Any]) -> list[Group | PlainGroup]:
+    """Return the groups of a squad.
 
     Args:
         units: all of them.
-        state: that of the team.
+        in_order: whether they act in the order of their numbers all the same, as those that block each other must.
         enlarging: see ``Group``.
     """
     kinds = [(unit.agent.plan, kind_of(unit.episode())) if unit.inside_kernels else None for unit in units]
-    if state[0].blocking:
+    if in_order:
         parts = [(kind, list(numbers)) for kind, numbers in groupby(range(len(units)), key=kinds.__getitem__)]
     else:
         by_kind: dict[Any, list[int]] = {}
@@ -118,6 +117,6 @@ def group_units(units: Sequence[Unit], state: Any, enlarging: Callable[[], Any])
             by_kind.setdefault(kind, []).append(i)
         parts = list(by_kind.items())
     return [
-        PlainGroup(units, numbers, state) if kind is None else Group(units, numbers, enlarging)
+        PlainGroup(units, numbers) if kind is None else Group(units, numbers, enlarging)
         for kind, numbers in parts
     ]

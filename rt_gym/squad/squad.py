@@ -96,7 +96,7 @@ class Squad:
         if self._team.state[0].vision > 0:
             look_around_all(self._team, self._bodies)
         self._precompute_seconds = self._reset_agents(first_seed)
-        self._groups = group_units(self.units, self._team.state, self._form)
+        self._groups = group_units(self.units, blocking, self._form)
         self._asks = self._asked(share, equal)
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 and not blocking else None
 
