@@ -42,8 +42,9 @@ from rt_gym.cost import INF
 from rt_gym.errors import InputError, choice, whole
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel, record
-from rt_gym.search.space import NONE, Space, slot_of, trace
+from rt_gym.search.space import NONE, Space, slot_of
 from rt_gym.search.tables import GoalValues, enlarged, is_full, make_goal_values
+from rt_gym.search.tree import trace
 from rt_gym.terrain import MAX_CELLS, h0
 from rt_gym.trip import FULL, NO_PATH
 from rt_gym.views import KernelView

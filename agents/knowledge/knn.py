@@ -65,11 +65,11 @@ def solve(terrain, trip, buckets, s, t, route, spent):
     length, u = np.int64(0), space.state[0].best
     while u != NONE:
         length += 1
-        u = np.int64(space.parent[u])
+        u = np.int64(space.node[u].parent)
     u = space.state[0].best
     for k in range(length - 1, -1, -1):
-        route[k], spent[k] = space.cell[u], space.g[u]
-        u = np.int64(space.parent[u])
+        route[k], spent[k] = space.node[u].cell, space.node[u].g
+        u = np.int64(space.node[u].parent)
     return length
 
 
