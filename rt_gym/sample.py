@@ -1,8 +1,9 @@
 """Random problems whose optimal cost lies within a range."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +46,18 @@ def sample_problems(
             random starts can tell.
     """
     whole("count", count, 0)
-    if not (isinstance(low, Real) and isinstance(high, Real) and 0 <= low <= high):
-        raise InputError(
-            f"the range of optimal costs must rise from 0 or more, not from {quoted(low)} to {quoted(high)}"
-        )
-    stream = _problems(grid, low, high, seed, vision)
+    stream = _problems(grid, *_range(low, high), seed, vision)
     if flag("distinct", distinct):
         stream = _distinct(stream)
     return [next(stream) for _ in range(count)]
+
+
+def _range(low: Any, high: Any) -> tuple[float, float]:
+    """Return a range of costs as what costs are compared with."""
+    with suppress(OverflowError):  # a whole number can be larger than any float
+        if isinstance(low, Real) and isinstance(high, Real) and 0 <= low <= high:  # type: ignore[operator]
+            return float(low), float(high)
+    raise InputError(f"the range of optimal costs must rise from 0 or more, not from {quoted(low)} to {quoted(high)}")
 
 
 def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None) -> Iterator[Problem]:

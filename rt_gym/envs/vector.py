@@ -216,8 +216,8 @@ if hasattr(os, "register_at_fork"):  # a forked process has the pool but not its
 
 
 def _mode(value: Any) -> AutoresetMode:
-    try:
-        return AutoresetMode(value)
-    except ValueError:
-        known = ", ".join(mode.value for mode in AutoresetMode)
-        raise InputError(f"autoreset_mode must be one of {known}, not {quoted(value)}") from None
+    known = {mode.value: mode for mode in AutoresetMode}
+    word = value.value if isinstance(value, AutoresetMode) else value
+    if not isinstance(word, str) or word not in known:
+        raise InputError(f"autoreset_mode must be one of {', '.join(known)}, not {quoted(value)}")
+    return known[word]

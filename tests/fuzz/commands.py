@@ -1,5 +1,6 @@
 """Random command lines of ``rt-gym``, from the options that it knows itself; each in a process forked off."""
 
+import atexit
 import os
 import signal
 import sys
@@ -193,8 +194,9 @@ def run(line: list[str], folder: Path) -> tuple[int, str, str]:
 
 
 def _become(line: list[str], folder: Path, out: Path, err: Path) -> Any:
-    """Turn this process into the command."""
+    """Turn this process into the command, which does at its end what it has put off until then, and nobody else."""
     code = 70
+    atexit._clear()
     try:
         os.chdir(folder)
         for number, path in ((1, out), (2, err)):
@@ -212,6 +214,7 @@ def _become(line: list[str], folder: Path, out: Path, err: Path) -> Any:
 
         traceback.print_exc()
     finally:
+        atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -141,7 +141,9 @@ def test_a_count_that_is_none_is_refused(count: Any) -> None:
         sample_problems(OPEN, count)
 
 
-@pytest.mark.parametrize(("low", "high"), [(-1, 5), (5, 4), (math.nan, 5), (1, math.nan), ("x", 5), (1, None)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1, 5), (5, 4), (math.nan, 5), (1, math.nan), ("x", 5), (1, None), (1, 10**400)]
+)
 def test_a_range_that_is_none_is_refused(low: Any, high: Any) -> None:
     with pytest.raises(InputError, match="range"):
         sample_problems(OPEN, 1, low, high)
