@@ -107,8 +107,8 @@ def test_a_tick_is_late_that_is_late_every_time(plan: Plan, monkeypatch: pytest.
         zeros = np.zeros(1, np.int64)
         return SquadRun(
             problems=(), ticks=4, arrived=zeros == 0, arrival=zeros + 3, moves=zeros, cost=zeros + 1.0,
-            first_move=zeros, stays=zeros, waits=zeros, overruns=zeros, work=np.zeros(4, np.int64), seconds=seconds, memory_bytes=0,
-            precompute_seconds=0.0,
+            first_move=zeros, stays=zeros, waits=zeros, overruns=zeros, work=np.zeros(4, np.int64), seconds=seconds,
+            memory_bytes=0, precompute_seconds=0.0,
         )  # fmt: skip
 
     monkeypatch.setattr("training.judge.squads.run_squad", run_squad)
