@@ -17,6 +17,7 @@ from typing import Any
 from measure import ROOT, Row, heading, print_rows
 
 import agents
+from training.runs import Entry
 
 MAP = ROOT.parent / "shared" / "maps" / "wc3maps512" / "battleground.map"
 CASES = {"known map": [], "fog 8, bridge": ["--vision", "8", "--changes", "bridge"]}
@@ -40,22 +41,16 @@ def recommended(answer: dict[str, Any]) -> str:
 
 def better(answer: dict[str, Any], label: str) -> list[str]:
     """Return who has fewer late ticks at no worse cost than a recommended agent with too many."""
-    scores = {
-        score["entry"]["agent"] + " " + score["entry"]["setting"].replace(":", " "): score for score in answer["squads"]
-    }
-    chosen = {name.rstrip(): score for name, score in scores.items()}.get(label)
+    scores = {Entry(**score["entry"]).label: score for score in answer["squads"]}
+    chosen = scores.get(label)
     if chosen is None or chosen["late"]["value"] <= MOST_LATE:
         return []
     return [name for name, score in scores.items() if _beats(score, chosen)]
 
 
 def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    fewer = one["late"]["value"] < other["late"]["value"]
-    return (
-        fewer
-        and bool(one["quality"])
-        and (not other["quality"] or one["quality"]["value"] <= other["quality"]["value"])
-    )
+    costs = [float("inf") if score["quality"] is None else score["quality"]["value"] for score in (one, other)]
+    return one["late"]["value"] < other["late"]["value"] and costs[0] <= costs[1]
 
 
 def family(label: str) -> str:

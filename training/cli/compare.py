@@ -23,7 +23,7 @@ from training.cli.options import (
     named,
     optimal_range,
 )
-from training.cli.terminal import gather, make_folder, print_json, print_tables, progress, resumable
+from training.cli.terminal import gather, interruptible, make_folder, print_json, print_tables, progress, resumable
 
 if TYPE_CHECKING:
     from training.judge import Calibration, Findings, Limits
@@ -94,7 +94,8 @@ def compare(
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.judge import Question, find
-    from training.runs import Draw, choose_changes, read_runs, run_plan
+    from training.judge.tables import too_slow
+    from training.runs import Draw, choose_changes, read_runs, run_plan, time_again
     from training.runs.contenders import parse_trials
 
     workers = make_workers(jobs, backend, scheduler)
@@ -109,6 +110,9 @@ def compare(
     plan, calibration = _plan(maps, draw, specs, limits, bounds, out, baseline, units)
     with resumable("running", plan.runs, "runs", out) as advance:
         runs = run_plan(plan, out, workers, advance)
+    if limits.times and not units:
+        with interruptible("all runs are kept", out):
+            runs = time_again(plan, runs, too_slow, out)
     squads = _run_squads(plan, units, tick_ms, out)
     question = Question(baseline, former, str(against), calibration.paces, calibration.left_out, squads)
     findings = find(plan, runs, question)

@@ -274,7 +274,9 @@ def recommend(
 def recommend_squads(squads: SquadArena, precomputing: Collection[str], paces: Mapping[Entry, Pace]) -> list[str]:
     """Return a sentence on which agent the units of squads should have; arguments as in ``recommend``."""
     found = [_unit_candidate(score, paces.get(score.entry)) for score in squads.scores.values()]
-    aim = Aim("brought all units to their goals in time", "no agent brought all units to their goals", "late ticks")
+    most = max(squads.scores.values(), key=lambda score: (score.punctual, score.arrivals))
+    missed = f"no agent brought all units to their goals, {most.entry.label} the most ({most.arrivals} of {most.units})"
+    aim = Aim("brought all units to their goals in time", missed, "late ticks")
     return [_sentence(Contest(f"For {squads.name}", aim, found, squads.difference), precomputing)]
 
 

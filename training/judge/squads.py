@@ -241,8 +241,7 @@ class SquadArena:
         self._count = int(problems.max()) + 1
         qualities = np.stack([_per_problem(_quality(record), problems) for record in records.values()], axis=1)
         means = resampled_sums(np.where(np.isfinite(qualities), qualities, 0.0), seed) / self._count
-        whole = np.isfinite(qualities).all(axis=0).tolist()
-        self._means = {entry: means[:, k] for k, entry in enumerate(records) if whole[k]}
+        self._means = {entry: means[:, k] for k, entry in enumerate(records) if np.isfinite(qualities[:, k]).all()}
         self.scores = {entry: self._score(entry, record) for entry, record in records.items()}
 
     @property

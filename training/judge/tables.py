@@ -1,17 +1,18 @@
 """Scores as tables of words and numbers, for a terminal or a page, and as marks for a plot."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from math import isfinite, isnan, nan
+from math import inf, isfinite, isnan, nan
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from training.judge.against import WORSE, Verdict
 from training.judge.scores import COST, SUBOPTIMALITY, TOTAL, Score
 from training.judge.speed import Pace
 from training.judge.squads import LATE, SquadArena
 from training.judge.stats import Estimate
-from training.runs.rows import Entry, Runs
+from training.runs.rows import Batch, Entry, Runs
 
 _DASH = "-"
 _NAMES = {SUBOPTIMALITY: "subopt.", COST: "cost", TOTAL: "total cost"}
@@ -139,11 +140,20 @@ def verdict_table(verdicts: Sequence[Verdict], path: str) -> Table:
 
 def slow_runs(runs: Runs) -> dict[Entry, float]:
     """Return for every contender whose budget is a time the share of runs whose p99 move took longer."""
-    return {
-        batch.entry: float((batch.columns["p99"] > limit / 1e3).mean())
-        for batch in runs.batches
-        if (limit := batch.entry.milliseconds) is not None
-    }
+    timed = (batch for batch in runs.batches if batch.entry.milliseconds is not None)
+    return {batch.entry: float(_is_slow(batch).mean()) for batch in timed}
+
+
+def too_slow(batch: Batch) -> NDArray[np.intp]:
+    """Return which runs took too long, of a contender that has too many of them to be recommended."""
+    slow = _is_slow(batch)
+    return np.flatnonzero(slow) if slow.mean() > LATE else np.empty(0, np.intp)
+
+
+def _is_slow(batch: Batch) -> NDArray[np.bool_]:
+    limit = batch.entry.milliseconds
+    found: NDArray[np.bool_] = batch.columns["p99"] > (inf if limit is None else limit / 1e3)
+    return found
 
 
 def slow_moves(runs: Runs) -> dict[Entry, float]:

@@ -11,7 +11,7 @@ Example:
 
 from training.runs.contenders import Allowance, Contender, choose_baseline, enlist, enlist_all, portfolio
 from training.runs.courses import Course, Draw, Task, changes_for, choose_changes, find_courses, read_changes
-from training.runs.execution import run_plan
+from training.runs.execution import run_plan, time_again
 from training.runs.plan import Plan
 from training.runs.rows import Entry, Place, Result, Row, Runs, Timing
 from training.runs.tables import read_runs, write_tables
@@ -41,5 +41,6 @@ __all__ = [
     "read_changes",
     "read_runs",
     "run_plan",
+    "time_again",
     "write_tables",
 ]

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from rt_gym.archive import MAX_ARCHIVE_BYTES
 from rt_gym.files import atomic_write, make_folder, read_bytes, remove_stale, seal, shown, unseal
 from training.runs.jobs import Done, Job, Series, digest_items
-from training.runs.plan import Plan, trials_of
+from training.runs.plan import Plan, TimedAgain, trials_of
 from training.runs.rows import RESULTS, TIMES, Arrays, Batch, Entry, Places, Runs
 from training.runs.workers import Workers
 
@@ -137,6 +138,7 @@ def _load(path: Path, only: str | None = None) -> Mapping[str, NDArray[Any]]:
         return {name: archive[name] for name in archive.files if only in (None, name)}
 
 
+_ATTEMPTS = 4  # to time a slow run again
 _SECONDS = 1.5  # that a job should take: long beside its way, short beside a patience
 _GROWTH = 10  # a job is at most this many times as large as the largest finished one of its series
 _TAIL = 8  # towards the end jobs shrink down to this part of a full one, so that no worker waits long for the last
@@ -264,6 +266,52 @@ def run_plan(
     each = len(found) // len(plan.contenders)
     parts = ([part for parts in found[k : k + each] for part in parts] for k in range(0, len(found), each))
     return Runs(tuple(_batch(c.entry, plan.places, part) for c, part in zip(plan.contenders, parts, strict=True)))
+
+
+def time_again(plan: Plan, runs: Runs, slow: Callable[[Batch], NDArray[np.intp]], folder: Path | None = None) -> Runs:
+    """Return runs with the least times of several attempts: slow ones are made again, one by one in this process.
+
+    A run does the same every time, and only what else the machine does makes it slower.
+
+    Args:
+        plan: what was run.
+        runs: what came of it.
+        slow: which runs of a contender to time again; it is asked after every attempt.
+        folder: where finished jobs are kept and looked for; nothing is kept without one.
+    """
+    for attempt in range(1, _ATTEMPTS + 1):
+        chosen = [slow(batch) for batch in runs.batches]
+        if not any(part.size for part in chosen):
+            break
+        runs = _timed_again(plan, runs, chosen, attempt, Store(folder))
+    return runs
+
+
+def _timed_again(plan: Plan, runs: Runs, chosen: Sequence[NDArray[np.intp]], attempt: int, store: Store) -> Runs:
+    whole = plan.series()
+    each = len(whole) // len(plan.contenders)
+    todo = []
+    for number, indices in enumerate(chosen):
+        begin = 0
+        for one in whole[number * each : number * each + each]:
+            own = [one.items[k - begin] for k in indices.tolist() if begin <= k < begin + len(one.items)]
+            todo.append(Series(TimedAgain(**vars(one.work), attempt=attempt), one.grid, own))
+            begin += len(one.items)
+    found = run_all([one for one in todo if one.items], store, Workers(jobs=1))
+    results = iter(found)
+    parts = [next(results) if one.items else [] for one in todo]
+    grouped = ([part for own in parts[k : k + each] for part in own] for k in range(0, len(parts), each))
+    return Runs(tuple(map(_with_times, runs.batches, chosen, grouped)))
+
+
+def _with_times(batch: Batch, indices: NDArray[np.intp], parts: Sequence[Arrays]) -> Batch:
+    """Return a batch in which runs count with the less of their times then and now."""
+    columns = dict(batch.columns)
+    for name in TIMES if parts else ():
+        columns[name] = columns[name].copy()
+        now = np.concatenate([part[name] for part in parts])
+        columns[name][indices] = np.minimum(columns[name][indices], now)
+    return replace(batch, columns=columns)
 
 
 def _batch(entry: Entry, places: Places, parts: Sequence[Arrays]) -> Batch:

@@ -94,6 +94,13 @@ class AgentRuns(Work[Assignment, Arrays]):
         return run
 
 
+@dataclass(frozen=True)
+class TimedAgain(AgentRuns):
+    """Runs that were made before, for their times; ``attempt`` tells them from those made before."""
+
+    attempt: int = 1
+
+
 def trials_of(columns: Mapping[str, NDArray[Any]]) -> Arrays:
     """Return the columns of trials among those of runs, none where every problem was solved once."""
     return {name.removeprefix(_TRIAL): array for name, array in columns.items() if name.startswith(_TRIAL)}

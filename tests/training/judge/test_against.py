@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -17,7 +18,7 @@ from training.judge import (
     recommend,
     score_all,
 )
-from training.judge.tables import digits
+from training.judge.tables import digits, too_slow
 from training.runs import Allowance, Draw, Plan, Row, Runs, Workers, enlist_all, find_courses, run_plan
 
 
@@ -137,6 +138,35 @@ def test_only_problems_and_agents_of_both_tables_are_judged(findings: Findings) 
     for rows in (elsewhere, capped):
         with pytest.raises(InputError, match="no agent setting with a problem in common"):
             judge(rows, findings.runs)
+
+
+def in_time(findings: Findings, seconds: dict[str, float]) -> Runs:
+    """Return the runs at 100 expansions as if they were at a millisecond, with so long a p99 on problems 0 to 2."""
+    batches = []
+    for batch in findings.runs.batches:
+        if batch.entry.limit == 100:
+            p99 = np.where(batch.places.problem < 3, seconds.get(batch.entry.agent, 0.0), 0.0)
+            entry = batch.entry._replace(budget="1 ms")
+            batches.append(replace(batch, entry=entry, columns=batch.columns | {"p99": p99}))
+    return Runs(tuple(batches))
+
+
+def test_an_agent_with_slow_runs_is_out_where_the_budget_is_a_time(plan: Plan, findings: Findings) -> None:
+    runs = in_time(findings, {"astar": 2e-3, "lrta": 0.9e-3})
+    contenders = [replace(one, entry=one.entry._replace(budget="1 ms")) for one in plan.contenders[3:]]
+    found = find(replace(plan, contenders=tuple(contenders)), runs)
+    assert [found.overtime[batch.entry] for batch in runs.batches] == [0.0, 0.0, 0.25]
+    (table,) = found.tables()
+    assert [row[table.columns.index("slow\nruns")] for row in table.rows[1:]] == ["0.0 %", "0.0 %", "out, 25.0 %"]
+    (sentence,) = found.recommendations
+    assert "passing over astar (25.0 %) for their slow runs." in sentence
+    assert not sentence.startswith("At 1 ms per move: astar")
+
+
+def test_only_the_runs_of_an_agent_with_too_many_slow_ones_are_timed_again(findings: Findings) -> None:
+    runs = in_time(findings, {"astar": 2e-3})
+    assert [too_slow(batch).tolist() for batch in runs.batches] == [[], [], [0, 1, 2]]
+    assert [too_slow(batch).size for batch in findings.runs.batches] == [0] * 6
 
 
 def test_plots_are_the_same_for_the_same_scores_and_show_failures(findings: Findings, tmp_path: Path) -> None:

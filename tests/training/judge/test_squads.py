@@ -107,8 +107,8 @@ def test_a_tick_is_late_that_is_late_every_time(plan: Plan, monkeypatch: pytest.
         zeros = np.zeros(1, np.int64)
         return SquadRun(
             problems=(), ticks=4, arrived=zeros == 0, arrival=zeros + 3, moves=zeros, cost=zeros + 1.0,
-            first_move=zeros, stays=zeros, waits=zeros, overruns=zeros, work=np.zeros(4, np.int64), seconds=seconds, memory_bytes=0,
-            precompute_seconds=0.0,
+            first_move=zeros, stays=zeros, waits=zeros, overruns=zeros, work=np.zeros(4, np.int64), seconds=seconds,
+            memory_bytes=0, precompute_seconds=0.0,
         )  # fmt: skip
 
     monkeypatch.setattr("training.judge.squads.run_squad", run_squad)
@@ -155,7 +155,7 @@ def test_nobody_is_recommended_whose_units_do_not_arrive() -> None:
     lost = columns(0, 1.0)
     lost["unit.arrived"][3] = False
     assert advise([lost, columns(0, 2.0)]).startswith("b, cost / optimum 2.000")
-    assert advise([lost]) == "no agent brought all units to their goals."
+    assert advise([lost]) == "no agent brought all units to their goals, a the most (9 of 10)."
 
 
 def test_between_equals_the_one_that_moves_first_is_taken_and_both_are_named() -> None:

@@ -10,15 +10,16 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import training
 from rt_gym import InputError
-from training.runs import Allowance, Draw, Plan, Runs, Workers, enlist_all, find_courses, run_plan
+from training.runs import Allowance, Draw, Plan, Runs, Workers, enlist_all, find_courses, run_plan, time_again
 from training.runs import jobs as jobs_module
 from training.runs.execution import Store
 from training.runs.jobs import run_job
-from training.runs.rows import Result
+from training.runs.rows import Batch, Result
 from training.runs.tables import COLUMNS, format_results, read_runs
 
 ROOT = Path(training.__file__).parents[1]
@@ -270,3 +271,36 @@ def test_the_document_of_a_plan_has_settings_seed_and_versions(plan: Plan) -> No
 def test_columns_of_times_are_in_no_row() -> None:
     assert not any("second" in name or name in ("p50", "p99") for name in COLUMNS)
     assert set(Result._fields) <= set(COLUMNS)
+
+
+def test_runs_that_are_timed_again_count_with_their_least_time(plan: Plan) -> None:
+    runs = run_plan(plan, workers=HERE)
+    slow = [
+        replace(b, columns=b.columns | {"p99": np.full(len(b), 1e9), "max": np.zeros(len(b))}) for b in runs.batches
+    ]
+    asked: list[int] = []
+
+    def choose(batch: Batch) -> np.ndarray:
+        asked.append(len(batch))
+        wanted = np.array([0, 29, 30, 59]) if batch.entry.agent == "lss-lrta" else np.empty(0, int)
+        return wanted if len(asked) <= 4 else np.empty(0, int)
+
+    again = time_again(plan, Runs(tuple(slow)), choose)
+    assert [(batch.columns["p99"] < 1e9).nonzero()[0].tolist() for batch in again.batches] == [
+        [],
+        [],
+        [0, 29, 30, 59],
+        [],
+    ]
+    assert all((batch.columns["max"] == 0).all() for batch in again.batches)
+    assert as_table(again) == as_table(runs)
+
+
+def test_times_are_measured_again_and_not_read_from_the_disk(plan: Plan, tmp_path: Path) -> None:
+    one = replace(plan, contenders=plan.contenders[:1])
+    runs = run_here(one, tmp_path)
+    kept = set(tmp_path.rglob("*.npz"))
+    time_again(
+        one, runs, lambda batch: np.arange(2) if set(tmp_path.rglob("*.npz")) == kept else np.empty(0, int), tmp_path
+    )
+    assert set(tmp_path.rglob("*.npz")) > kept
