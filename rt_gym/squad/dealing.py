@@ -9,9 +9,12 @@ for, until too little is left; who gets nothing stands still. Their order:
 - ``"round-robin"``: in turn, beginning after the one that was served last;
 - ``"nearest"``: the smallest distance to the goal by the heuristic first;
 - ``"neediest"``: the one whose last plan raised the most values first, of equals the one that has waited longest.
+
+A learned dealer is a file, see ``rt_gym.squad.policy``.
 """
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,14 +49,14 @@ class Situation(NamedTuple):
 
 
 Shares = NDArray[np.int64]
-Rule = str | Callable[[Situation], Any]
+Rule = str | PathLike[str] | Callable[[Situation], Any]
 
 
 class Dealer:
     """Deals the allowance of every tick; a rule that goes round remembers where it was.
 
     Args:
-        rule: the name of a rule, or a function from a situation to weights, one per unit.
+        rule: the name of a rule, a file, or a function from a situation to weights, one per unit.
         allowance: what all units together may spend in a tick; UNLIMITED if that does not matter.
 
     Raises:
@@ -72,7 +75,7 @@ class Dealer:
         """Return the share of every unit, 0 for those that need not plan; by weights or another rule if given."""
         chosen = self.rule if rule is None else checked_rule(rule)
         allowance = self.allowance - (0 if self.allowance == UNLIMITED else min(self._debt, self.allowance))
-        if weights is None and not isinstance(chosen, str):
+        if weights is None and callable(chosen):
             weights = chosen(situation)
         if weights is not None:
             return deal_by_weights(weights, allowance, situation.ready)
@@ -107,15 +110,19 @@ class Dealer:
 
 
 def checked_rule(rule: Any) -> Rule:
-    """Return a rule by its name, or a function.
+    """Return a rule by its name, a function, or what a file has learned.
 
     Raises:
         InputError: if there is no such rule.
     """
     if callable(rule) or (isinstance(rule, str) and rule in RULES):
         return rule
+    if isinstance(rule, (str, PathLike)) and str(rule).endswith(".json"):
+        from rt_gym.squad.policy import load_dealer
+
+        return load_dealer(rule)
     known = ", ".join(f'"{name}"' for name in RULES)
-    raise InputError(f"rule must be {known} or a function that returns weights, not {quoted(rule)}")
+    raise InputError(f"rule must be {known}, a .json file or a function that returns weights, not {quoted(rule)}")
 
 
 def by_distance(situation: Situation, ready: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -38,8 +38,8 @@ class Squad:
         allowance: how much all units together may compute in a tick; counted without a limit when None.
         count: what the allowance counts, ``"expansions"`` or ``"scans"``. Learning reads neighbours that no limit can
             refuse: what a tick takes beyond the allowance of scans, the next one has less.
-        rule: ``"equal"``, ``"round-robin"``, ``"nearest"``, ``"neediest"``, or a function from a ``Situation`` to
-            weights, one per unit, in proportion to which the allowance is dealt.
+        rule: ``"equal"``, ``"round-robin"``, ``"nearest"``, ``"neediest"``, the file of a learned dealer, or a function
+            from a ``Situation`` to weights, one per unit, in proportion to which the allowance is dealt.
         share: what a unit that is served asks for. If not given: the most that the settings of its agent can use, else
             an equal part of the allowance. Agents by id are fitted to it, or to that equal part.
         blocking: whether a cell where a unit stands is an obstacle for the others.
