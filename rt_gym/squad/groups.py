@@ -116,7 +116,4 @@ def group_units(units: Sequence[Unit], in_order: bool, enlarging: Callable[[], A
         for i, kind in enumerate(kinds):
             by_kind.setdefault(kind, []).append(i)
         parts = list(by_kind.items())
-    return [
-        PlainGroup(units, numbers) if kind is None else Group(units, numbers, enlarging)
-        for kind, numbers in parts
-    ]
+    return [PlainGroup(units, numbers) if kind is None else Group(units, numbers, enlarging) for kind, numbers in parts]
