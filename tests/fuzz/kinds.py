@@ -129,7 +129,7 @@ def _read_goal_policy(path: Path) -> Any:
 
 
 def _make_dealer(folder: Path) -> Path:
-    (config := evolve.DealerConfig()).dealer(config.start()).save(path := folder / "dealer.json")
+    (config := evolve.DealerConfig()).dealer(config.starts()[0]).save(path := folder / "dealer.json")
     return path
 
 

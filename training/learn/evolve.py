@@ -397,11 +397,12 @@ class DealerConfig:
         layers = (weights.reshape(-1, self.hidden), bias), (last[:-1, None], last[-1:])
         return DealerPolicy(layers, about=about or {})
 
-    def start(self) -> Floats:
-        """Return a vector for which units near their goals are more urgent, as for the rule ``nearest``."""
+    def starts(self) -> list[Floats]:
+        """Return where to begin: with units near their goals first, as ``nearest`` does, or with all alike."""
         weights, bias, last = np.zeros((len(DEALT), self.hidden)), np.zeros(self.hidden), np.zeros(self.hidden + 1)
         weights[DEALT.index("distance"), 0], bias[0], last[0] = -0.2, 0.7, 40.0
-        return np.concatenate([weights.ravel(), bias, last]) / self.scale
+        hidden = np.concatenate([weights.ravel(), bias])
+        return [np.concatenate([hidden, share * last]) / self.scale for share in (1.0, 0.0)]
 
 
 @dataclass(frozen=True)
@@ -438,12 +439,13 @@ def train_dealer(config: DealerConfig, on_progress: OnProgress, **squad: Any) ->
 def evolve_dealer(
     config: DealerConfig, train: SquadSettings, validation: SquadSettings, on_progress: OnProgress
 ) -> DealerPolicy:
-    """Return the centre of a generation that is best on the validation squads.
+    """Return the centre of a generation that is best on the validation squads; it begins with the best start.
 
     The loss is the mean of the logarithms of times, so that easy maps count as much as hard ones.
     """
-    strategy = _strategy(config.start(), config.sigma, config.population, True, config.seed)
-    centres, losses = [config.start()], [_loss(config, config.start(), validation, range(config.validation))]
+    centres = config.starts()
+    losses = [_loss(config, start, validation, range(config.validation)) for start in centres]
+    strategy = _strategy(centres[np.argmin(losses)], config.sigma, config.population, True, config.seed)
     for number in range(1, config.generations + 1):
         drawn, seeds = strategy.ask(), range((number - 1) * config.squads, number * config.squads)
         strategy.tell(drawn, [_loss(config, vector, train, seeds) for vector in drawn])

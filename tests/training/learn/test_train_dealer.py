@@ -64,11 +64,12 @@ class TestEvolution:
         }
         assert list(results[0].times) == [*DEALERS, LEARNED]
 
-    def test_it_begins_with_a_dealer_that_serves_the_nearest_first(self) -> None:
-        start = DealerConfig().dealer(DealerConfig().start())
-        squad = Squad(sample_problems(load_map("random-48"), 6), "rtaa", 20, share=20)
-        weights, distance = start(squad.situation), squad.situation.distance
+    def test_it_begins_with_the_nearest_first_or_with_all_alike(self) -> None:
+        nearest, equal = (DealerConfig().dealer(start) for start in DealerConfig().starts())
+        squad = Squad(sample_problems(load_map("random-48"), 6), "rtaa", 18, share=18)
+        weights, distance = nearest(squad.situation), squad.situation.distance
         assert np.argsort(-weights, kind="stable").tolist() == np.argsort(distance, kind="stable").tolist()
+        assert equal(squad.situation) == pytest.approx([3.0] * 6)
 
     @pytest.mark.parametrize("wrong", [{"hidden": 0}, {"generations": -1}, {"population": 3}, {"sigma": 0.0}])
     def test_settings_out_of_range_are_refused(self, wrong: dict[str, Any]) -> None:
