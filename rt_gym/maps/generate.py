@@ -40,7 +40,7 @@ def maze_with_holes(size: int, holes: int, seed: int) -> Grid:
     rng = _rng(seed)
     cells = carve_maze(_odd(size, 20), rng)
     inside = cells[1:-1, 1:-1]
-    walls = _drawn_walls(inside, whole("holes", holes, 0, int(inside.size - np.count_nonzero(inside))), rng)
+    walls = _drawn_walls(inside, whole("holes", holes, 0, inside.size - int(np.count_nonzero(inside))), rng)
     inside[np.divmod(walls, inside.shape[1])] = True
     return _grid("maze-holes", cells, seed)
 
