@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _BUDGETS = "10,100,1000"
 _AGENT = (
     "An agent, with sweeps as in lrta:depth=1,3,5..15, or a class of your own as in my_agents.Greedy; can be repeated."
-    " Without it: all real agents that fit the budgets."
+    " Without it: all agents that fit the budgets."
 )
 
 Maps = Annotated[
