@@ -151,7 +151,19 @@ def run(
         return _run_logged(agent, problem, settings, options)
     if isinstance(agent, str):
         return _run_by_id(agent, problem, settings, options)
-    return run_agent(_checked(agent, settings), problem, *options)
+    return _run_in_turn(_checked(agent, settings), problem, options)
+
+
+def _run_in_turn(agent: Agent, problem: Problem, options: tuple[Any, ...], recorder: Recorder | None = None) -> Run:
+    """Run an agent that other threads may know, and refuse it to them meanwhile."""
+    if not isinstance(agent, KernelAgent):
+        return run_agent(agent, problem, *options, recorder=recorder)
+    if not agent.turn.acquire(False):
+        raise agent.turn.refusal()
+    try:
+        return run_agent(agent, problem, *options, recorder=recorder)
+    finally:
+        agent.turn.release()
 
 
 def _checked(agent: Any, settings: dict[str, Any]) -> Agent:
@@ -175,7 +187,7 @@ def _run_logged(agent: str | Agent, problem: Problem, settings: dict[str, Any], 
         name = _id_of(kind) or f"{kind.__module__}.{kind.__qualname__}"
         settings = {key: getattr(agent, key) for key in _defaults(kind) if hasattr(agent, key)}
     recorder = Recorder(head_of(name, settings, problem, budget, seed))
-    return run_agent(made, problem, *options, recorder=recorder)
+    return _run_in_turn(made, problem, options, recorder)
 
 
 def _id_of(kind: Any) -> str | None:

@@ -25,7 +25,8 @@ from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import FOUND, INTERRUPTED, begin_astar, resume_astar
 from rt_gym.search.buckets import Buckets
-from rt_gym.search.space import Space, trace
+from rt_gym.search.nodes import Nodes
+from rt_gym.search.tree import trace
 from rt_gym.trip import NO_PATH, WAIT
 
 # Whether a search is under way.
@@ -35,7 +36,7 @@ PROGRESS = record(searching=int)
 class AStarMemory(NamedTuple):
     """The search and its states, and PROGRESS[1]."""
 
-    space: Space
+    space: Nodes
     buckets: Buckets
     state: NDArray[np.record]
 

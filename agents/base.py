@@ -240,7 +240,7 @@ class Searcher(KernelAgent):
 
     def begin_trial(self) -> None:
         """Forget a search that was under way: all fields of the state are 0."""
-        self.memory.state[:] = 0
+        self.memory.state.fill(0)
 
 
 def tie_seed(seed: int | None) -> int:

@@ -33,7 +33,9 @@ from rt_gym.jit import kernel, record
 from rt_gym.meter import spent
 from rt_gym.search.astar import EXHAUSTED, FOUND, begin_astar, resume_astar
 from rt_gym.search.buckets import Buckets
-from rt_gym.search.space import Space, rank_of, trace
+from rt_gym.search.nodes import Nodes
+from rt_gym.search.space import rank_of
+from rt_gym.search.tree import trace
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.views import KernelView
 
@@ -46,7 +48,7 @@ STANDING = record(expanded=int)
 class CappedMemory(NamedTuple):
     """The search and its states, STANDING[1], and how many states a search expands at most."""
 
-    space: Space
+    space: Nodes
     buckets: Buckets
     state: NDArray[np.record]
     nodes: int
@@ -57,10 +59,11 @@ def nearest(space):
     """Return the slot of the generated state with the smallest h, then the smallest g, then by rank."""
     best = np.int64(0)
     for u in range(1, space.state[0].slots):
-        if space.h[u] != space.h[best]:
-            better = space.h[u] < space.h[best]
-        elif space.g[u] != space.g[best]:
-            better = space.g[u] < space.g[best]
+        node, first = space.node[u], space.node[best]
+        if node.h != first.h:
+            better = node.h < first.h
+        elif node.g != first.g:
+            better = node.g < first.g
         else:
             better = rank_of(space, u) < rank_of(space, best)
         if better:

@@ -24,7 +24,9 @@ from rt_gym.jit import kernel, record
 from rt_gym.meter import scan
 from rt_gym.search.astar import EXHAUSTED, FOUND, begin_astar, resume_astar
 from rt_gym.search.buckets import Buckets
-from rt_gym.search.space import NONE, Space, draw, outdated, trace
+from rt_gym.search.nodes import Nodes
+from rt_gym.search.space import NONE, draw
+from rt_gym.search.tree import outdated, trace
 from rt_gym.terrain import OPPOSITE
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.views import KernelView
@@ -37,7 +39,7 @@ NO_SEARCH, SEARCHING, READY = range(3)
 class LateMemory(NamedTuple):
     """The search and its states, PROGRESS[1], the state of the random steps, and how many states a slice expands."""
 
-    space: Space
+    space: Nodes
     buckets: Buckets
     state: NDArray[np.record]
     random: NDArray[np.uint64]

@@ -30,8 +30,9 @@ from rt_gym.meter import charge, scan
 from rt_gym.search.local import Local, begin_search, bounded_astar, expand, make_local, nth_closed
 from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.propagation import changes, learn_around
-from rt_gym.search.space import NONE, Space, begin_problem, make_space, trace
+from rt_gym.search.space import NONE, Space, begin_problem, make_space
 from rt_gym.search.step import best_step, commit
+from rt_gym.search.tree import trace
 from rt_gym.search.values import value_at
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH

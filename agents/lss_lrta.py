@@ -26,7 +26,8 @@ from rt_gym.errors import choice, whole
 from rt_gym.jit import kernel
 from rt_gym.search.local import Local, bounded_astar, frontier_update, make_local
 from rt_gym.search.paged_values import PagedValues
-from rt_gym.search.space import NONE, Space, trace
+from rt_gym.search.space import NONE, Space
+from rt_gym.search.tree import trace
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.views import KernelView

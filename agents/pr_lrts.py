@@ -52,7 +52,8 @@ from rt_gym.meter import count_raise
 from rt_gym.search.astar import FOUND, INTERRUPTED
 from rt_gym.search.layers import max_of_min
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.space import NONE, Space, begin_problem, trace
+from rt_gym.search.space import NONE, Space, begin_problem
+from rt_gym.search.tree import trace
 from rt_gym.terrain import count_learned
 from rt_gym.trip import CUT, WAIT, make_trip
 from rt_gym.views import KernelView, View, kernel_view

@@ -19,7 +19,8 @@ from agents.lss_lrta import LSSLRTA
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.search.local import bounded_astar, nth_closed
-from rt_gym.search.space import NONE, trace
+from rt_gym.search.space import NONE
+from rt_gym.search.tree import trace
 from rt_gym.search.values import raise_value
 from rt_gym.terrain import MAX_CELLS
 from rt_gym.trip import CUT, NO_PATH

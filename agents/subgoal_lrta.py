@@ -42,8 +42,9 @@ from rt_gym.cost import INF
 from rt_gym.errors import InputError, choice, whole
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel, record
-from rt_gym.search.space import NONE, Space, slot_of, trace
+from rt_gym.search.space import NONE, Space, slot_of
 from rt_gym.search.tables import GoalValues, enlarged, is_full, make_goal_values
+from rt_gym.search.tree import trace
 from rt_gym.terrain import MAX_CELLS, h0
 from rt_gym.trip import FULL, NO_PATH
 from rt_gym.views import KernelView
@@ -264,10 +265,11 @@ class SubgoalLRTA(GoalSeeker):
     def clear_memory(self, view: KernelView, seed: int) -> None:
         """Forget all values and take the tree of the goal."""
         super().clear_memory(view, seed)
-        tree, self.precompute_seconds = self._source.find(view, self.midway)
+        grid = view.as_grid()
+        tree, self.precompute_seconds = self._source.find(view, grid, self.midway)
         enter_tree(self.memory.tree, tree, view.cell_now)
         state = self.memory.state[0]
-        state.patience, state.guarded = np.count_nonzero(view.terrain.free), 0
+        state.patience, state.guarded = grid.free_cells, 0
         self.begin_trial()
 
     def begin_trial(self) -> None:

@@ -36,12 +36,13 @@ from rt_gym.pages import arrays_for
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, begin_astar, resume_astar
 from rt_gym.search.buckets import Buckets, first_slot
 from rt_gym.search.layers import direction
-from rt_gym.search.space import NONE, Space, begin_problem, outdated, slot_of
+from rt_gym.search.nodes import Nodes, came_from
+from rt_gym.search.space import NONE, begin_problem, slot_of
+from rt_gym.search.tree import outdated
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.views import KernelView
 
-MAX_R = 10**9
-FIRST = ("count", "length")
+MAX_R, FIRST = 10**9, ("count", "length")
 
 # The variables of Algorithm 1; ``begun`` is 0 before the first slice, ``follow`` says which of the two paths is
 # pathFollow, ``start`` is where the search began and ``last`` the cell that the agent left, or NONE.
@@ -82,7 +83,7 @@ class TBAMemory(NamedTuple):
         limits: what a slice may do.
     """
 
-    space: Space
+    space: Nodes
     buckets: Buckets
     state: NDArray[np.record]
     depth: NDArray[np.int32]
@@ -124,7 +125,7 @@ def search_by_length(terrain, trip, memory, goal):
     space, buckets, depth, end = memory.space, memory.buckets, memory.depth, np.int64(INTERRUPTED)
     for expanded in range(memory.limits.n_e):
         u = first_slot(buckets)
-        depth[u] = 0 if space.parent[u] == NONE else depth[space.parent[u]] + 1
+        depth[u] = 0 if space.node[u].parent == NONE else depth[space.node[u].parent] + 1
         if depth[u] >= memory.limits.n_t:
             break
         end = np.int64(resume_astar(terrain, trip, buckets, goal, 1))
@@ -136,12 +137,11 @@ def search_by_length(terrain, trip, memory, goal):
 @kernel(inline=True)
 def begin_trace(memory):
     """{11}: let pathNew begin with the most promising state, the first of the open list."""
-    space, paths, new = memory.space, memory.paths, 1 - memory.state[0].follow
-    top = first_slot(memory.buckets)
+    top, paths, new = memory.space.node[first_slot(memory.buckets)], memory.paths, 1 - memory.state[0].follow
     clear(paths, new)
-    put(paths, new, 0, np.int64(space.cell[top]))
+    put(paths, new, 0, np.int64(top.cell))
     paths.info[new].count = 1
-    paths.info[new].g = space.g[top]
+    paths.info[new].g = top.g
 
 
 @kernel(inline=True)
@@ -151,7 +151,7 @@ def trace_back(trip, memory, loc, n_t):
     count = paths.info[new].count
     cell = np.int64(paths.cell[new, count - 1])
     while n_t > 0 and cell != start and place_of(paths, new, loc) < 0:
-        cell = np.int64(space.cell[space.parent[slot_of(space, cell)]])
+        cell = came_from(space, cell)
         put(paths, new, count, cell)
         count += 1
         trip.meter[0].trace_steps += 1
@@ -185,7 +185,7 @@ def next_loc(memory, loc):
     if place == 0:
         info.g = NONE  # walked to its end: any other path is as good
     if loc != state.start:  # {24}
-        return np.int64(space.cell[space.parent[slot_of(space, loc)]])  # {25}
+        return came_from(space, loc)  # {25}
     return np.int64(state.last)  # {27}
 
 

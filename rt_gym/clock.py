@@ -63,7 +63,7 @@ def quantiles(clock: Clock, *shares: float) -> list[float]:
     moves = int(counts[-1]) if counts.size else 0
     if moves == 0:
         return [0.0] * len(shares)
-    longest = float(clock.times[0].longest)
+    longest = float(clock.times["longest"].item())
     # A float would have all counts converted.
     return [_middle(int(counts.searchsorted(ceil(share * moves))), longest) for share in shares]
 

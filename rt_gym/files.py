@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 
 MAX_BYTES = 1 << 25  # of a file that holds no map; see rt_gym.sizes for those
 _TEMPORARY = re.compile(r"\.rt_gym-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.tmp")  # machine, process, a random number
@@ -23,6 +23,12 @@ _DIGEST_LENGTH = 64  # of the seal of a work file in hexadecimal digits, which s
 _MOST_JSON, _MOST_BRACKETS = 1 << 24, 1 << 20
 
 PathLike = str | os.PathLike[str]
+
+
+def require_path(name: str, value: Any, kinds: str) -> None:
+    """Refuse what is no path; the message names all ``kinds`` that the parameter may be, such as "a file or Trees"."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise InputError(f"{name} must be {kinds}, not {quoted(value)}")
 
 
 def shown(path: PathLike) -> str:

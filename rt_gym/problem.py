@@ -113,10 +113,11 @@ class Problem:
         for entry in listed(changes):
             try:
                 time, position, free = entry
+                free = bool(free)
             except (TypeError, ValueError):
                 raise InputError(f"a change must be (time, (x, y), free), not {quoted(entry)}") from None
             when = whole("the time of a change", time, 0)
-            schedule.append(Change(when, position_on(self.grid, "change at", position), bool(free)))
+            schedule.append(Change(when, position_on(self.grid, "change at", position), free))
         return tuple(sorted(schedule, key=lambda change: change.time))
 
     @property

@@ -1,14 +1,15 @@
 """Random problems whose optimal cost lies within a range."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import INF, to_floats
-from rt_gym.errors import InputError, checked_seed, quoted, whole
+from rt_gym.errors import InputError, checked_seed, flag, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
 from rt_gym.search.distance import exact_distances
@@ -25,21 +26,38 @@ def sample_problems(
     high: float = float("inf"),
     seed: int = 0,
     vision: int | None = None,
+    distinct: bool = False,
 ) -> list[Problem]:
     """Return problems with an optimal cost from ``low`` to ``high``: a random start, then a random goal in range.
 
     The same seed gives the same problems; a longer list begins with the shorter one.
 
+    Args:
+        grid: the map.
+        count: how many problems.
+        low: the least optimal cost.
+        high: the greatest.
+        seed: which of many such lists.
+        vision: that of all problems.
+        distinct: whether no two problems share a start, nor a goal, as units need that block each other.
+
     Raises:
-        InputError: if the map has no two cells that far apart, as far as many random starts can tell.
+        InputError: if the map has no two cells that far apart, or no more of them that are not taken, as far as many
+            random starts can tell.
     """
     whole("count", count, 0)
-    if not (isinstance(low, Real) and isinstance(high, Real) and 0 <= low <= high):
-        raise InputError(
-            f"the range of optimal costs must rise from 0 or more, not from {quoted(low)} to {quoted(high)}"
-        )
-    stream = _problems(grid, low, high, seed, vision)
+    stream = _problems(grid, *_range(low, high), seed, vision)
+    if flag("distinct", distinct):
+        stream = _distinct(stream)
     return [next(stream) for _ in range(count)]
+
+
+def _range(low: Any, high: Any) -> tuple[float, float]:
+    """Return a range of costs as what costs are compared with."""
+    with suppress(OverflowError):  # a whole number can be larger than any float
+        if isinstance(low, Real) and isinstance(high, Real) and 0 <= low <= high:  # type: ignore[operator]
+            return float(low), float(high)
+    raise InputError(f"the range of optimal costs must rise from 0 or more, not from {quoted(low)} to {quoted(high)}")
 
 
 def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None) -> Iterator[Problem]:
@@ -59,6 +77,22 @@ def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None
             problem.__dict__["optimal_cost"] = cost
             yield problem
     raise InputError(f"no two cells of the map with an optimal cost from {low:g} to {high:g} were found")
+
+
+def _distinct(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Yield the problems whose start was not one before, nor their goal."""
+    starts: set[Position] = set()
+    goals: set[Position] = set()
+    failures = 0
+    for problem in problems:
+        taken = problem.start in starts or problem.goal in goals
+        failures = failures + 1 if taken else 0
+        if failures == _MAX_FAILURES:
+            raise InputError(f"no more than {len(starts)} problems were found that share no start and no goal")
+        if not taken:
+            starts.add(problem.start)
+            goals.add(problem.goal)
+            yield problem
 
 
 class _Field(NamedTuple):

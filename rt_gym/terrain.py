@@ -235,6 +235,6 @@ def fill_components(terrain, label):
 def positions(terrain: Terrain, cells: NDArray[Any]) -> NDArray[np.int32]:
     """Return the positions of many flat indices as an n x 2 array."""
     if terrain.xy is not None:
-        return terrain.xy.reshape(-1, 2)[cells]
+        return terrain.xy.reshape(-1, 2).take(cells, axis=0)
     rows, columns = np.divmod(np.asarray(cells, np.int64), terrain.offset[1])
     return np.stack((columns - 1, rows - 1), axis=-1).astype(np.int32)

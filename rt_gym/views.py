@@ -48,9 +48,16 @@ class KernelView:
         self.terrain, self.trip = terrain, trip
         self.goal_cell, self.interventions = grid.cell(problem.goal), 0
         self.painter: Painter | None = None
+        self._known_grid = grid if terrain is grid.terrain else None
 
     def as_grid(self) -> Grid:
-        """Return the map as it is believed now, for an agent that wants to prepare itself for it."""
+        """Return the map as it is believed now, for an agent that wants to prepare itself for it.
+
+        On a known map that was never edited that is the grid itself, whose digest need not be computed again.
+        """
+        grid = self._known_grid
+        if grid is not None and self.terrain is grid.terrain:
+            return grid
         return Grid(self.passable, self.connectivity, self.cost, self.corner)
 
     @property
@@ -217,7 +224,7 @@ class View:
     def as_grid(self) -> Grid:
         """Return the map as it is believed now, for an agent that prepares itself. An expansion of every cell."""
         self._pay_for_map()
-        return self._inside.as_grid()
+        return self._inside.as_grid().replace(name="")
 
     def _pay_for_map(self) -> None:
         cells = self.width * self.height

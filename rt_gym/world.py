@@ -138,7 +138,8 @@ class World:
     def fits(self, problem: Problem, budget: Budget, max_moves: int, clock: bool) -> bool:
         """Whether ``restart`` makes of it the world that would be made with these arguments."""
         same_map, same_room = problem.grid is self.problem.grid, self.trip.path.size == max_moves + 1
-        return same_map and same_room and self.budget == budget and clock == (self.trip.clock.bins.size > 0)
+        same_budget = self.budget is budget or self.budget == budget
+        return same_map and same_room and same_budget and clock == (self.trip.clock.bins.size > 0)
 
     def restart(self, problem: Problem) -> None:
         """Begin another problem on the same map, in the same arrays, with nothing known or remembered."""
@@ -153,7 +154,7 @@ class World:
         if self.truth is None or problem.changes or self.truth.when.size > 0 or self._edited:
             self.truth = make_truth(problem)
         self.problem, self._sight, self._edited = problem, sight(problem), False
-        self.trip.marks[:] = 0
+        self.trip.marks.fill(0)
         self.kernel_view, self._view = KernelView(problem, self.terrain, self.trip), None
         self.begin_trial()
 
@@ -191,7 +192,7 @@ class World:
 
     def seal(self) -> tuple[Any, ...]:
         """Return what an agent must leave as it is while it thinks: position, limit, totals."""
-        meter, tally = self.trip.meter[0], self.trip.tally[0].item()
+        meter, tally = self.trip.meter[0], self.trip.tally.item()
         totals = tuple(tally[k] for k in _TOTALS)
         return self.kernel_view.cell_now, meter["limit"], meter["by_scans"], meter["idles"], totals
 

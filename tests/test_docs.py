@@ -8,20 +8,27 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from PIL import Image
+from typer.testing import CliRunner
 
 import rt_gym
 from rt_gym.envs.depth import DepthGoalSettings, DepthSettings
 from rt_gym.envs.path import PathSettings, RTPathEnv, RTPathVectorEnv
 from rt_gym.envs.settings import Settings
+from rt_gym.envs.squad.env import RTSquadEnv
+from rt_gym.envs.squad.settings import ParallelSettings
 from rt_gym.envs.think import ThinkSettings
+from rt_gym.features.dealing import DEALT
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.features.thinking import THOUGHTS
+from rt_gym.squad import RULES
+from training import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]
 ENVIRONMENTS = ROOT / "docs" / "environments.md"
-EXTRAS = ("stable_baselines3", "torch", "pygame", "moviepy", "dask")
+EXTRAS = ("stable_baselines3", "torch", "pygame", "moviepy", "dask", "pettingzoo")
 HEADINGS = [
     "Description",
     "Action Space",
@@ -71,6 +78,39 @@ def test_the_game_loop_destroys_a_bridge_and_says_what_it_takes(capsys: pytest.C
     assert re.search(r"^\d+ goals reached by 50 units$", printed, re.MULTILINE)
     assert re.search(r"^[\d.]+ ms per tick, [\d.]+ ms for the longest one$", printed, re.MULTILINE)
     assert re.search(r"^[\d.]+ MB of values, searches and vertices$", printed, re.MULTILINE)
+
+
+def test_squads_arrive_by_pushing_where_complete_planners_jam(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for example in examples(ROOT / "docs" / "squads.md"):
+        exec(compile(example, "squads.md", "exec"), names)
+    assert (names["run"].arrivals, names["pushed"].arrivals, names["dealt"].arrivals) == (32, 32, 32)
+    assert names["jammed"].arrivals < 24
+    assert names["run"].work_worst <= 1600
+    squad, problems = names["squad"], names["problems"]
+    assert squad.done
+    assert tuple(squad.positions[0]) == problems[5].start
+    assert not squad.passable[9, 44]
+    printed = capsys.readouterr().out
+    assert all(re.search(rf"^{rule}: [\d.]+ times optimal", printed, re.MULTILINE) for rule in rt_gym.squad.RULES)
+
+
+def test_the_page_of_squads_names_every_part_of_the_record() -> None:
+    table = sections((ROOT / "docs" / "squads.md").read_text(encoding="utf-8"), 2)["The record"]
+    told = set(re.findall(r"`(\w+)(?:\(\w+\))?`", table))
+    parts = {name for name in (*rt_gym.SquadRun.__dataclass_fields__, *vars(rt_gym.SquadRun)) if name[0] != "_"}
+    assert parts - {"problems"} <= told
+
+
+def test_the_picture_of_a_squad_is_drawn_by_the_command_beside_it(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "squads.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^rt-gym (play .* --save )docs/squad.png$", page, re.MULTILINE)
+    drawn = tmp_path / "squad.png"
+    result = CliRunner().invoke(cli.app, [*command.split(), str(drawn)])
+    assert result.exit_code == 0, result.output
+    with Image.open(drawn) as new, Image.open(ROOT / "docs" / "squad.png") as old:
+        # The caption is written in a font that differs from machine to machine.
+        assert np.array_equal(np.asarray(new)[:-26], np.asarray(old)[:-26])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -142,6 +182,10 @@ class TestEnvironmentsPage:
         batch: Any = gym.make_vec(env_id, vectorization_mode="vector_entry_point", map="open-16", pool=1)
         assert batch.budget == rt_gym.Budget(1000)
 
+    def test_an_environment_of_many_units_has_these_arguments_on_top(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTSquadParallel"], 3)["Arguments"])
+        assert table == defaults(ParallelSettings)
+
     def test_the_arguments_of_a_budget_are_those_of_the_code(self) -> None:
         table = first_columns(self.text)
         assert {name: table[name] for name in defaults(rt_gym.Budget)} == defaults(rt_gym.Budget)
@@ -164,7 +208,18 @@ class TestEnvironmentsPage:
         table = first_columns(sections(sections(self.text, 2)["RTThink-v0"], 3)["Arguments"])
         assert table == defaults(ThinkSettings)
 
-    @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTDepth-v0", "RTThink-v0"])
+    def test_a_squad_has_these_arguments(self) -> None:
+        table = first_columns(sections(sections(self.text, 2)["RTSquad-v0"], 3)["Arguments"])
+        assert table == defaults(RTSquadEnv)
+
+    def test_the_tables_of_a_squad_name_its_features_and_rules_in_their_order(self) -> None:
+        page = sections(sections(self.text, 2)["RTSquad-v0"], 3)
+        features = re.findall(r"^\| (\d+) \| `(\w+)`:", page["Observation Space"], re.MULTILINE)
+        assert features == [(str(index), name) for index, name in enumerate(DEALT)]
+        rules = re.findall(r"^\| (\d) \| `([\w-]+)` \|", page["Action Space"], re.MULTILINE)
+        assert rules == [(str(index), name) for index, name in enumerate(RULES)]
+
+    @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTDepth-v0", "RTThink-v0", "RTSquad-v0"])
     def test_the_table_of_information_lists_every_key(self, env_id: str) -> None:
         table = first_columns(sections(sections(self.text, 2)[env_id], 3)["Information"])
         env = gym.make(env_id, map="open-16", pool=1)

@@ -71,7 +71,7 @@ def begin_on_solution(terrain, shortcut, tree, paths, follow, loc, cost, meet):
     for k in range(meet + 1):
         cell = np.int64(paths.cell[follow, k])
         discover(space, base, k, cell, h0(terrain, cell, loc))
-        set_root(space, np.int64(k), cost - tree.g[slot_of(tree, cell)])
+        set_root(space, np.int64(k), cost - tree.node[slot_of(tree, cell)].g)
         push(shortcut.queue, k)
 
 
@@ -98,13 +98,13 @@ def take_shortcut(terrain, trip, memory, loc):
     tree, shortcut, paths, state = memory.space, memory.shortcut, memory.paths, memory.state[0]
     here = slot_of(tree, loc)
     u = here
-    while place_of(paths, state.follow, np.int64(tree.cell[u])) < 0:
-        u = np.int64(tree.parent[u])
+    while place_of(paths, state.follow, np.int64(tree.node[u].cell)) < 0:
+        u = np.int64(tree.node[u].parent)
         trip.meter[0].trace_steps += 1
-    cost = tree.g[slot_of(tree, np.int64(paths.cell[state.follow, 0]))]
-    meet = place_of(paths, state.follow, np.int64(tree.cell[u]))
+    cost = tree.node[slot_of(tree, np.int64(paths.cell[state.follow, 0]))].g
+    meet = place_of(paths, state.follow, np.int64(tree.node[u].cell))
     begin_on_solution(terrain, shortcut, tree, paths, state.follow, loc, cost, meet)
     v = seek(terrain, trip, shortcut, loc, meet + 1, memory.limits.all - trip.meter[0].expansions)
-    if v != NONE and shortcut.space.g[v] < tree.g[here] + cost - 2 * tree.g[u]:
+    if v != NONE and shortcut.space.g[v] < tree.node[here].g + cost - 2 * tree.node[u].g:
         write_joined(shortcut.space, paths, state.follow, v)
         state.follow = 1 - state.follow

@@ -50,7 +50,7 @@ class GoalSeeker(KernelAgent):
 
     def count_learned(self) -> int:
         """Return how many values have been learned, for all goals together."""
-        return int(self.memory.values.state[0].taken)
+        return int(self.memory.values.state["taken"].item())
 
     def layers(self) -> dict[str, NDArray[Any]]:
         """Return what can be drawn; ``h`` is what was learned about the goal that is pursued."""

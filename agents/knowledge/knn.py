@@ -17,7 +17,6 @@ Readings:
   may be built apart.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,7 +30,7 @@ from agents.knowledge.nearest import Nearest, make_tree
 from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.file_cache import FILES
-from rt_gym.files import PathLike, shown
+from rt_gym.files import PathLike, require_path, shown
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED
@@ -65,11 +64,11 @@ def solve(terrain, trip, buckets, s, t, route, spent):
     length, u = np.int64(0), space.state[0].best
     while u != NONE:
         length += 1
-        u = np.int64(space.parent[u])
+        u = np.int64(space.node[u].parent)
     u = space.state[0].best
     for k in range(length - 1, -1, -1):
-        route[k], spent[k] = space.cell[u], space.g[u]
-        u = np.int64(space.parent[u])
+        route[k], spent[k] = space.node[u].cell, space.node[u].g
+        u = np.int64(space.node[u].parent)
     return length
 
 
@@ -216,8 +215,7 @@ def load_records(source: Any, grid: Grid) -> Records:
     """
     if isinstance(source, Records):
         return _checked(source, grid, "the kNN database")
-    if not isinstance(source, (str, os.PathLike)):
-        raise InputError(f"a kNN database is a file or the records of one, not {quoted(source)}")
+    require_path("database", source, "a file or Records")
     return FILES.load(source, (_KIND, grid.digest), lambda: _checked(_read(source, grid), grid, shown(source)))
 
 

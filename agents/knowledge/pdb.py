@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from os import PathLike as AnyPath
 from os import cpu_count
 from typing import Any
 
@@ -30,9 +29,9 @@ from numpy.typing import NDArray
 from agents.knowledge.pdb_entries import MODES, depth_within, fill_column, fill_hops, make_buffers, make_region_arrays
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.archive import Shapes, load_archive, save_archive
-from rt_gym.errors import InputError, choice, quoted, whole
+from rt_gym.errors import InputError, choice, whole
 from rt_gym.file_cache import FILES
-from rt_gym.files import PathLike, shown
+from rt_gym.files import PathLike, require_path, shown
 from rt_gym.grid import Grid
 
 KIND, VERSION = "pattern database", 1
@@ -261,8 +260,7 @@ def open_database(source: PathLike | Database) -> StoredDatabase | Database:
     """Return a database that is already there, or one from a file."""
     if isinstance(source, Database):
         return source
-    if not isinstance(source, (str, AnyPath)):
-        raise InputError(f"database must be a file or a Database, not {quoted(source)}")
+    require_path("database", source, "a file or a Database")
     return _settings(source, load_archive(source, KIND, VERSION, {})[0])
 
 

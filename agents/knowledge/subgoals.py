@@ -19,7 +19,7 @@ from agents.knowledge.subgoal_tree import ROOT, TreeBuffers, grow_tree, make_tre
 from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, choice, quoted
 from rt_gym.file_cache import FILES
-from rt_gym.files import PathLike, shown
+from rt_gym.files import PathLike, require_path, shown
 from rt_gym.grid import Grid
 from rt_gym.terrain import Position, Terrain
 
@@ -162,6 +162,7 @@ def load_trees(source: Trees | PathLike, grid: Grid) -> Trees:
     if isinstance(source, Trees):
         _check_map(source.digest, grid, "the trees")
         return source
+    require_path("trees", source, "a file or Trees")
     return FILES.load(source, (_KIND, grid.digest), lambda: _load(source, grid))
 
 

@@ -85,12 +85,12 @@ class TreeSource:
         self._buffers = make_tree_buffers(view.terrain.mask.size)
         grow_tree(view.terrain, self._buffers, view.goal_cell)
 
-    def find(self, view: KernelView, midway: bool = False) -> TimedTree:
-        """Return the tree of the goal: one of those given, one grown before, or a new one.
+    def find(self, view: KernelView, grid: Grid, midway: bool = False) -> TimedTree:
+        """Return the tree of the goal on a map: one of those given, one grown before, or a new one.
 
         Midway through a problem the map may have been edited. Given trees are still of use then, but for Sub.
         """
-        grid, seconds = view.as_grid(), 0.0
+        seconds = 0.0
         if self.trees is not None:
             if midway and self._loaded is not None and self._loaded.digest != grid.digest:
                 return TimedTree(self._tree(self._loaded, view, None), 0.0)

@@ -6,9 +6,9 @@ equal ones: which depth, or whether to act (output 0) or to deepen or think on (
 that their order does not matter for the decision.
 """
 
+import os
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.file_cache import FILES
-from rt_gym.files import PathLike, shown
+from rt_gym.files import PathLike, require_path, shown
 
 KIND, VERSION = "depth network", 1
 LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | {"width": (np.int64, 1)}
@@ -196,12 +196,11 @@ def load_network(source: PathLike | Network) -> Network:
     """
     if isinstance(source, Network):
         return source
-    if not isinstance(source, (str, Path)):
-        raise InputError(f"policy must be a file or a name, not {quoted(source)}")
+    require_path("policy", source, "a file or a name")
     if source in ready_made():
         with as_file(READY_MADE.joinpath(f"{source}.npz")) as path:
             return _load(path, str(source))
-    if not Path(source).exists():
+    if not os.path.lexists(source):
         raise InputError(f"there is no network {shown(source)}; ready-made ones are {', '.join(ready_made())}")
     return _load(source, shown(source))
 

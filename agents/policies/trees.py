@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.file_cache import FILES
-from rt_gym.files import PathLike, atomic_write, read_json, shown
+from rt_gym.files import PathLike, atomic_write, read_json, require_path, shown
 from rt_gym.jit import kernel
 
 KIND, VERSION = "rt_gym.depth-policy", 1
@@ -183,8 +182,7 @@ def read_policy(parameter: str, source: PathLike, kind: str, check: Callable[[An
 
     It is shared by all who ask for it.
     """
-    if not isinstance(source, (str, Path)):
-        raise InputError(f"{parameter} must be a file or a name, not {quoted(source)}")
+    require_path(parameter, source, "a file or a name")
     for path in _bundled():
         if path.name == f"{source}.json":
             with as_file(path) as file:

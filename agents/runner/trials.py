@@ -4,21 +4,21 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from numpy.typing import NDArray
-
 from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
 from agents.runner.logged import Recorder
 from agents.runner.loop import GOAL, OUT_OF_MOVES
 from rt_gym.clock import quantiles, start_clock, time_move
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, flag, whole
-from rt_gym.meter import OVERRUN, STUCK, Budget
+from rt_gym.jit import fields_of
+from rt_gym.meter import METER, OVERRUN, STUCK, TALLY, Budget
 from rt_gym.problem import Problem
 from rt_gym.world import World
 
 MOST_POSITIONS = 1 << 22  # of the paths that the trials of one run keep together
 MOST_TRIALS = 100_000  # until convergence
 
+_Meter, _Tally = fields_of(METER), fields_of(TALLY)
 _OUTCOMES = {GOAL: "goal", OUT_OF_MOVES: "out of moves", STUCK: "no path", OVERRUN: "overrun"}
 
 
@@ -33,20 +33,16 @@ def run_agent(
     *,
     recorder: Recorder | None = None,
 ) -> Run:
-    """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``."""
+    """Run trials until their number is reached, nothing more is learned, or one fails. See ``agents.run``.
+
+    The caller sees to it that no other thread uses the agent.
+    """
     most = whole("max_moves", max_moves, 1, 10**9)
     wanted = 0 if isinstance(trials, str) and trials == "converge" else whole("trials", trials, 1)
     flag("clock", clock)
     if not wanted:
         _require_convergence(agent, problem)
-    if not isinstance(agent, KernelAgent):
-        return _run_trials(agent, problem, budget, wanted, most, seed, clock, recorder)
-    if not agent.turn.acquire(False):
-        raise agent.turn.refusal()
-    try:
-        return _run_trials(agent, problem, budget, wanted, most, seed, clock, recorder)
-    finally:
-        agent.turn.release()
+    return _run_trials(agent, problem, budget, wanted, most, seed, clock, recorder)
 
 
 def _require_convergence(agent: Agent, problem: Problem) -> None:
@@ -176,50 +172,45 @@ def ask(agent: Agent, world: World) -> int:
 
 def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float, updates: int) -> Run:
     """Read the record of the trial that has just ended off the world; ``updates`` are those outside of kernels."""
-    last, tally = _numbers(world.trip.meter), _numbers(world.trip.tally)
-    for count in ("expansions", "scans", "learning_ops", "trace_steps"):  # spent on a move that was never made
-        tally[count] += last[count]
-    moves = tally["moves"]
+    tally = _Tally._make(world.trip.tally.item())
+    moves = tally.moves
+    last = _Meter._make(world.trip.meter.item())  # what was spent on a move that was never made
     return Run(
         problem=world.problem,
         outcome=_OUTCOMES[end],
-        straights=moves - tally["diagonals"],
-        diagonals=tally["diagonals"],
+        straights=moves - tally.diagonals,
+        diagonals=tally.diagonals,
         moves=moves,
-        stays=tally["stays"],
+        stays=tally.stays,
         path=world.problem.grid.positions(world.trip.path[: moves + 1]),
-        expansions=tally["expansions"],
-        max_expansions=max(tally["max_expansions"], last["expansions"]),
-        scans=tally["scans"],
-        max_scans=max(tally["max_scans"], last["scans"]),
-        learning_ops=tally["learning_ops"],
-        trace_steps=tally["trace_steps"],
-        first_move_expansions=tally["first_expansions"] if moves else last["expansions"],
-        plans=tally["plans"],
+        expansions=tally.expansions + last.expansions,
+        max_expansions=max(tally.max_expansions, last.expansions),
+        scans=tally.scans + last.scans,
+        max_scans=max(tally.max_scans, last.scans),
+        learning_ops=tally.learning_ops + last.learning_ops,
+        trace_steps=tally.trace_steps + last.trace_steps,
+        first_move_expansions=tally.first_expansions if moves else last.expansions,
+        plans=tally.plans,
         seconds=seconds,
         move_seconds=_move_seconds(world, seconds),
         precompute_seconds=precompute_seconds,
         memory=agent.count_states() if isinstance(agent, KernelAgent) else 0,
         memory_bytes=agent.count_bytes() if isinstance(agent, KernelAgent) else 0,
-        h_updates=tally["raises"] + updates,
-        overrun=tally["overruns"] > 0 or end == OVERRUN or _past_limit(last),
+        h_updates=tally.raises + updates,
+        overrun=tally.overruns > 0 or end == OVERRUN or _past_limit(last),
     )
 
 
-def _past_limit(meter: dict[str, int]) -> bool:
+def _past_limit(meter: Any) -> bool:
     """Whether a move that was never made has taken more than its budget."""
-    return meter["scans" if meter["by_scans"] else "expansions"] > meter["limit"]
-
-
-def _numbers(record: NDArray[Any]) -> dict[str, int]:
-    """Return the fields of a record, which takes no longer than reading one of them."""
-    return dict(zip(record.dtype.names or (), record[0].item(), strict=True))
+    return bool((meter.scans if meter.by_scans else meter.expansions) > meter.limit)
 
 
 def _move_seconds(world: World, seconds: float) -> MoveSeconds | None:
     clock = world.trip.clock
     if not clock.bins.size:
         return None
-    tick = seconds / max(1, int(clock.times[0].total))
+    _, longest, total = clock.times.item()
+    tick = seconds / max(1, total)
     p50, p99 = quantiles(clock, 0.5, 0.99)
-    return MoveSeconds(p50 * tick, p99 * tick, int(clock.times[0].longest) * tick)
+    return MoveSeconds(p50 * tick, p99 * tick, longest * tick)

@@ -15,6 +15,7 @@ _TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "RTDeepen-v0": ("depth:RTDeepenEnv", "depth:RTDeepenVectorEnv", {}),
     "RTDepthGoal-v0": ("depth:RTDepthGoalEnv", "depth:RTDepthGoalVectorEnv", {}),
     "RTThink-v0": ("think:RTThinkEnv", "think:RTThinkVectorEnv", {}),
+    "RTSquad-v0": ("squad.env:RTSquadEnv", "squad.env:RTSquadVectorEnv", {}),
 }
 
 
@@ -38,7 +39,18 @@ def register() -> None:
 def view(env: gym.Env[Any, Any]) -> View:
     """Return what an agent may know of an environment's current episode, through any wrappers."""
     inner = env.unwrapped
+    if callable(getattr(inner, "view", None)):
+        raise InputError("every unit of this environment has a view of its own, such as env.view('unit_0')")
     if not hasattr(inner, "view"):
         raise InputError(f"{env} is none of this package's environments: it has no view for an agent")
     seen: View = inner.view
     return seen
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs PettingZoo when it is asked for, and not before."""
+    if name != "RTSquadParallel":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rt_gym.envs.squad.parallel import RTSquadParallel
+
+    return RTSquadParallel

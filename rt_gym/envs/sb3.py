@@ -62,7 +62,7 @@ class SB3VecEnv(VecEnv):
         """Begin all episodes anew, with the seeds last given to ``seed``, and return their first observations."""
         observation, info = self.batch.reset(seed=self._seeds)  # type: ignore[arg-type]
         self._reset_seeds()
-        self._masks = info["action_mask"]
+        self._masks = info.get("action_mask")
         self._returns, self._lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
         return observation
 
@@ -78,7 +78,7 @@ class SB3VecEnv(VecEnv):
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Make one step of every episode; one that ends is followed by its next at once."""
         observation, reward, terminated, truncated, info = self.batch.step(self._actions)
-        self._masks = info["action_mask"]
+        self._masks = info.get("action_mask")
         self._returns += reward
         self._lengths += 1
         over = terminated | truncated
@@ -100,7 +100,7 @@ class SB3VecEnv(VecEnv):
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions lead somewhere, one row per episode."""
         if self._masks is None:
-            raise gym.error.ResetNeeded("there are no action masks before reset")
+            raise gym.error.ResetNeeded("there are no action masks before reset, nor where actions are not counted")
         return self._masks.astype(np.bool_)
 
     def close(self) -> None:

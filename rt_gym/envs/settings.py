@@ -69,7 +69,7 @@ class Settings(ABC):
         self.discount = 0.0 if shaping is None else _number("shaping", shaping, 0.0, 1.0)
         self.max_moves = whole("max_moves", max_moves, 1, 10**9)
         self.reveal_optimal = None if reveal_optimal is None else flag("reveal_optimal", reveal_optimal)
-        self.pool = make_pool(map, problems, _range(optimal), pool, pool_seed, vision, listed(changes))
+        self.pool = make_pool(map, problems, cost_range(optimal), pool, pool_seed, vision, listed(changes))
         self.vision, self.changes = self.pool[0].vision, self.pool[0].changes
         self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
         self.fog = any(problem.vision is not None for problem in self.pool)
@@ -128,7 +128,8 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
     return float(value)
 
 
-def _range(optimal: Any) -> tuple[float, float]:
+def cost_range(optimal: Any) -> tuple[float, float]:
+    """Return the range of optimal costs that an environment was given."""
     try:
         low, high = (float(bound) for bound in optimal)
     except (TypeError, ValueError, OverflowError):
@@ -150,7 +151,7 @@ def frame_size(render_size: Any) -> tuple[int, int]:
     return whole("render_size", width, 16, 4096), whole("render_size", height, 16, 4096)
 
 
-def describe(env: type[Any], settings: type[Settings], refused: Sequence[str] = ()) -> None:
+def describe(env: type[Any], settings: type[Any], refused: Sequence[str] = ()) -> None:
     """Complete the signature and the docstring of an environment by the arguments of its settings.
 
     An environment hands most of its keywords on to its settings, which may hand some on to theirs; people who ask for

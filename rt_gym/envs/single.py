@@ -1,18 +1,18 @@
 """What the single environments share: choosing a problem, the world and its view, the clock, pictures, copies."""
 
 import operator
-import shutil
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, ClassVar, Generic, TypeVar
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.settings import Settings, describe, frame_size, index_of, refuse_unknown
+from rt_gym.envs.pictures import Pictured
+from rt_gym.envs.settings import Settings, describe, index_of, refuse_unknown
 from rt_gym.envs.step import LOST, OVERRAN, TASK, TERMINATED, TRUNCATED
-from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted, whole
+from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.meter import OVERRUN, Budget
@@ -38,7 +38,7 @@ def seeded(seed: int | None) -> NDArray[np.uint64]:
 S = TypeVar("S", bound=Settings)
 
 
-class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
+class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
     """An episode on a grid with a metered compute budget per move. See docs/environments.md.
 
     Args:
@@ -50,7 +50,6 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
     All other arguments are those of ``settings_type``.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 15}  # noqa: RUF012
     settings_type: ClassVar[type[Any]]
     first_action: ClassVar[int] = 0
     first_action_name: ClassVar[str] = ""  # what a message about a wrong action says of it
@@ -67,24 +66,17 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
         zoom: int | None = None,
         **settings: Any,
     ) -> None:
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise InputError(
-                f"render_mode must be one of {self.metadata['render_modes']} or None, not {quoted(render_mode)}"
-            )
+        self._set_up_pictures(render_mode, render_size, zoom)
         refuse_unknown(type(self), settings)
         self.settings: S = self.settings_type(**settings)
         self._turn = Turn("environment")
         self.budget = Budget.of(budget)
-        self.render_mode, self.render_size, self.zoom = render_mode, frame_size(render_size), zoom
-        if zoom is not None:
-            whole("zoom", zoom, 1)
         self.action_space = self.settings.action_space()
         self.observation_space = self.settings.observation_space()
         self._task = np.zeros(1, TASK)  # of the current episode; kernels read it
         self._random = seeded(None)
         self._worlds: dict[Grid, World] = {}
         self._world: World | None = None
-        self._window: Any = None
         self._size, self._flat = self.settings.size, self.settings.observation == "box"
         self._seconds, self._returned, self._over = self.budget.seconds, 0.0, True
         self._watched = self._seconds is not None or render_mode == "human"
@@ -252,27 +244,6 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             raise gym.error.ResetNeeded("there is nothing to see before reset")
         return self._world.kernel_view
 
-    # Pictures
-
-    def render(self) -> Any:
-        """Draw the current state with the agent's layers: a frame, a text, or a window."""
-        if self.render_mode is None:
-            gym.logger.warn("render was called without a render_mode; give one to gym.make")
-            return None
-        from rt_gym import render
-
-        scene = self._scene()
-        if self.render_mode == "ansi":
-            columns, rows = shutil.get_terminal_size()
-            return render.text(scene, columns, rows - 1)
-        frame = render.frame(scene, self.render_size, self.zoom)
-        if self.render_mode == "rgb_array":
-            return frame
-        if self._window is None:
-            self._window = render.Window()
-        self._window.show(frame, scene.caption)
-        return None
-
     def _scene(self) -> Any:
         from rt_gym.render import Scene
 
@@ -287,12 +258,3 @@ class GridEnv(gym.Env[Any, Any], ABC, Generic[S]):
             layers=view.painter() if view.painter else {},
             caption=f"{self._map}  move {moves}",
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_window": None}  # a copy opens a window of its own
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None

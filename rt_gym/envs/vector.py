@@ -34,7 +34,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         num_envs: how many episodes run side by side.
         autoreset_mode: when an ended episode is followed by the next.
         render_mode: must be None; there is no picture of a thousand episodes.
-        max_episode_steps: another name for ``max_moves``, which Gymnasium uses.
+        max_episode_steps: another name for ``max_moves``, or ``max_ticks`` of a squad, which Gymnasium uses.
         threads: how many processor cores a step may use.
         budget: the limit per move, a number of expansions or a Budget; None counts without a limit.
 
@@ -44,6 +44,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
     settings_type: ClassVar[type[Any]]
     counts_moves: ClassVar[bool] = True  # whether a step is a move
+    longest: ClassVar[str] = "max_moves"  # the setting that says how long an episode may last
     metered: ClassVar[bool] = True  # whether anything is expanded; otherwise there is no budget
     _episodes: Any  # whatever else they are, they have ``common``
     _handles: list[Any]  # what the kernels of a step work on, one per thread
@@ -77,7 +78,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
                 raise InputError(
                     "max_episode_steps must be None where a step need not be a move; give max_moves instead"
                 )
-            settings["max_moves"] = whole("max_episode_steps", max_episode_steps, 1)
+            settings[self.longest] = whole("max_episode_steps", max_episode_steps, 1)
         self.num_envs = whole("num_envs", num_envs, 1, 1_000_000)
         self.threads = min(whole("threads", threads, 1, 1024), self.num_envs)
         refuse_unknown(type(self), settings)
@@ -215,8 +216,8 @@ if hasattr(os, "register_at_fork"):  # a forked process has the pool but not its
 
 
 def _mode(value: Any) -> AutoresetMode:
-    try:
-        return AutoresetMode(value)
-    except ValueError:
-        known = ", ".join(mode.value for mode in AutoresetMode)
-        raise InputError(f"autoreset_mode must be one of {known}, not {quoted(value)}") from None
+    known = {mode.value: mode for mode in AutoresetMode}
+    word = value.value if isinstance(value, AutoresetMode) else value
+    if not isinstance(word, str) or word not in known:
+        raise InputError(f"autoreset_mode must be one of {', '.join(known)}, not {quoted(value)}")
+    return known[word]

@@ -4,4 +4,5 @@
 - ``decision``: a larger set for controllers of the lookahead, and what is known of its layers.
 - ``subgoal``: what a controller of the goal sees of the next subgoal.
 - ``thinking``: the state of a search that goes on in slices.
+- ``dealing``: the units of a squad, over which an allowance is dealt.
 """

@@ -40,9 +40,8 @@ def maze_with_holes(size: int, holes: int, seed: int) -> Grid:
     rng = _rng(seed)
     cells = carve_maze(_odd(size, 20), rng)
     inside = cells[1:-1, 1:-1]
-    walls = np.flatnonzero(~inside)
-    chosen = np.argsort(rng.random(walls.size), kind="stable")[: whole("holes", holes, 0, walls.size)]
-    inside[np.divmod(walls[chosen], inside.shape[1])] = True
+    walls = _drawn_walls(inside, whole("holes", holes, 0, int(inside.size - np.count_nonzero(inside))), rng)
+    inside[np.divmod(walls, inside.shape[1])] = True
     return _grid("maze-holes", cells, seed)
 
 
@@ -149,6 +148,22 @@ def _scattered(width: int, height: int, share: float, rng: np.random.Generator) 
     for rows in strips(width, height):
         cells[rows] = rng.random(cells[rows].shape) < share
     return cells
+
+
+def _drawn_walls(inside: NDArray[np.bool_], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the blocked cells that draw the ``count`` smallest numbers; of those with the same number the first."""
+    height, width = inside.shape
+    drawn, walls, bound = np.empty(0), np.empty(0, np.int64), 1.0
+    for rows in strips(width, height):
+        fresh = np.flatnonzero(~inside[rows])
+        draws = rng.random(fresh.size)
+        near = draws < bound
+        drawn, walls = np.append(drawn, draws[near]), np.append(walls, fresh[near] + rows.start * width)
+        if drawn.size > 2 * count or rows.stop == height:  # not each time: many would be sorted over and over
+            least = np.argsort(drawn, kind="stable")[:count]
+            drawn, walls = drawn[least], walls[least]
+            bound = drawn.max(initial=0.0)
+    return walls
 
 
 def _size(width: int, height: int, least: int, per_cell: int) -> tuple[int, int]:

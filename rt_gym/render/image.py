@@ -13,6 +13,7 @@ from rt_gym.render.tiles import RELIEF_FROM, paint_tiles
 _SIZES = (16, 4096)  # fewest and most pixels along a side
 _GRID_FROM = 12  # pixels of a cell from which on lines are drawn between cells
 _RADII = (6.5, 40.0)  # of a mark, however small or large the cells
+_UNIT_RADII = (3.5, 40.0)  # of a unit: there are many, which cover each other least while they are small
 _THICKEST = 6.0  # radius of the trail
 _SHADOW, _LINE = 0.9, 0.94  # what a shadow and a grid line leave of the light
 
@@ -40,7 +41,8 @@ def frame(scene: Scene, size: tuple[int, int] = (640, 640), zoom: int | None = N
     image[:] = np.tile(np.array(palette.BACKGROUND, np.uint8), (width, 1))  # by rows: far faster than by pixels
     left, top = (width - pane.width) // 2, (height - strip - pane.height) // 2
     image[top : top + pane.height, left : left + pane.width] = draw_map(scene, pane, thinnest=1.0)
-    _draw_marks(image[: height - strip], scene, pane, (left, top))
+    draw = _draw_marks if scene.units is None else _draw_units
+    draw(image[: height - strip], scene, pane, (left, top))
     if strip:
         draw_caption(image[-strip:], scene.caption)
     return image
@@ -106,3 +108,17 @@ def _draw_marks(image: NDArray[np.uint8], scene: Scene, pane: Pane, corner: tupl
     ):
         for centre in pane.pixels(positions[pane.inside(positions)]) + corner:
             marks.draw_mark(image, centre, mark, radius)
+
+
+def _draw_units(image: NDArray[np.uint8], scene: Scene, pane: Pane, corner: tuple[int, int]) -> None:
+    """Mark the units of a squad and their goals where they are in view, the units on top."""
+    assert scene.units is not None
+    units, arrived = scene.units, scene.units.arrived
+    radius = min(max(0.46 * pane.side, _UNIT_RADII[0]), _UNIT_RADII[1])
+    standing = units.still & ~arrived
+    chosen = [(marks.UNIT_GOALS, units.goals, np.ones_like(arrived)), (marks.UNITS_AT_GOALS, units.positions, arrived)]
+    chosen += [(marks.UNITS_STANDING, units.positions, standing), (marks.UNITS, units.positions, ~arrived & ~standing)]
+    for by_number, positions, wanted in chosen:
+        for i in np.flatnonzero(wanted & pane.inside(positions)):
+            centre = pane.pixels(positions[i]) + corner
+            marks.draw_mark(image, centre, by_number[i % len(by_number)], radius)

@@ -1,4 +1,4 @@
-"""What is drawn over the tiles, pixel by pixel: the trail, and the marks of agent, goal, start and subgoals."""
+"""What is drawn over the tiles, pixel by pixel: the trail, and the marks of agents, goals, starts and subgoals."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -69,6 +69,16 @@ def disc(x: Field, y: Field, radius: float) -> Field:
     return np.hypot(x, y) - radius
 
 
+def square(x: Field, y: Field, radius: float) -> Field:
+    """Return the distance from a square that is about as large as a circle of this radius."""
+    return np.asarray(np.maximum(np.abs(x), np.abs(y)) - 0.9 * radius)
+
+
+def ring(x: Field, y: Field, radius: float) -> Field:
+    """Return the distance from a ring whose hole is half as wide as itself."""
+    return np.asarray(np.abs(np.hypot(x, y) - 0.75 * radius) - 0.25 * radius)
+
+
 def star(points: int, waist: float) -> Shape:
     """Return the shape of a star that is ``waist`` as wide between its points as at them; one points upwards."""
     half = np.pi / points
@@ -98,6 +108,10 @@ ARRIVED = AGENT._replace(size=0.6)  # the goal stays visible around it
 GOAL = Mark(star(5, 0.5), palette.GOAL, palette.GOAL_EDGE, 1.6, 0.2)
 SUBGOAL = Mark(star(4, np.sqrt(0.5)), palette.SUBGOAL, palette.SUBGOAL_EDGE, 1.0, 0.2)
 START = Mark(disc, palette.START, palette.START_EDGE, 0.8, 0.2)
+UNITS = [Mark(disc, colour, palette.UNIT_EDGE, 1.0, 0.2) for colour in palette.UNITS]
+UNITS_AT_GOALS = [mark._replace(size=0.55) for mark in UNITS]
+UNIT_GOALS = [mark._replace(shape=ring, size=1.3) for mark in UNITS]
+UNITS_STANDING = [mark._replace(shape=square) for mark in UNITS]
 
 
 def draw_mark(picture: Pixels, centre: Field, mark: Mark, radius: float) -> None:

@@ -32,6 +32,12 @@ START: Colour = (250, 250, 250)
 START_EDGE: Colour = TRAIL
 SUBGOAL: Colour = (171, 71, 188)
 SUBGOAL_EDGE: Colour = (255, 255, 255)
+# Units of a squad, in turn: discs, squares where they stand still; their goals are rings of the same colour.
+# The colours of M. Okabe and K. Ito, which people with any kind of colour vision can tell apart, without black.
+UNITS: tuple[Colour, ...] = (
+    (230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0), (204, 121, 167),
+)  # fmt: skip
+UNIT_EDGE: Colour = (20, 24, 32)
 
 # From barely learned to most learned: lightness falls steadily, so the order survives without hue.
 HEAT_STOPS: tuple[Colour, ...] = ((250, 222, 150), (247, 178, 103), (238, 127, 94), (214, 84, 106), (166, 56, 118))

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.errors import InputError
+from rt_gym.render.pane import make_pane
 from rt_gym.terrain import Position
 
 GRID_LAYERS, POSITION_LAYERS = ("h", "regions"), ("expanded", "subgoals")
@@ -15,6 +16,25 @@ GRID_LAYERS, POSITION_LAYERS = ("h", "regions"), ("expanded", "subgoals")
 
 def _no_positions() -> NDArray[np.int64]:
     return np.empty((0, 2), np.int64)
+
+
+class Units(NamedTuple):
+    """The units of a squad, one entry each.
+
+    Attributes:
+        positions: n x 2, where they stand.
+        goals: n x 2, where they want to go.
+        still: bool, whether they stood still in the last tick although they were under way.
+    """
+
+    positions: NDArray[Any]
+    goals: NDArray[Any]
+    still: NDArray[np.bool_]
+
+    @property
+    def arrived(self) -> NDArray[np.bool_]:
+        """Which of them stand on their goals."""
+        return np.asarray((self.positions == self.goals).all(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +53,8 @@ class Scene:
             Other names are ignored.
         caption: a line of text.
         changed: n x 2 positions of cells that changed lately.
+        units: those of a squad, which are drawn instead of the agent, its start and its goal; the agent is the one of
+            them that a zoom follows.
     """
 
     passable: NDArray[np.bool_]
@@ -44,6 +66,7 @@ class Scene:
     layers: Mapping[str, NDArray[Any]]
     caption: str = ""
     changed: NDArray[Any] = field(default_factory=_no_positions)
+    units: Units | None = None
 
     def __post_init__(self) -> None:
         passable = np.asarray(self.passable, bool)
@@ -56,8 +79,9 @@ class Scene:
         known = None if self.known is None else _grid("known", np.asarray(self.known, bool), passable.shape)
         layers = {name: _grid(name, self.layers[name], passable.shape) for name in GRID_LAYERS if name in self.layers}
         layers |= {name: _positions(name, self.layers.get(name, ())) for name in POSITION_LAYERS}
-        checked = {"passable": passable, "known": known, "layers": layers}
+        checked: dict[str, Any] = {"passable": passable, "known": known, "layers": layers}
         checked |= {name: _positions(name, getattr(self, name)) for name in ("trail", "changed")}
+        checked["units"] = self.units and _checked_units(self.units)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -87,3 +111,41 @@ def _positions(name: str, values: Any) -> NDArray[np.int64]:
     if array.ndim != 2 or array.shape[1] != 2:
         raise InputError(f"{name} of a scene must be an n x 2 array of positions (x, y), not shape {array.shape}")
     return array.astype(np.int64)
+
+
+def _checked_units(units: Units) -> Units:
+    positions, goals = _positions("units", units.positions), _positions("goals", units.goals)
+    still = np.asarray(units.still, bool)
+    if len(positions) != len(goals) or still.shape != (len(goals),):
+        raise InputError(f"units of a scene need a goal each, not {len(goals)} for {len(positions)}")
+    return Units(positions, goals, still)
+
+
+def close_up(scene: Scene, cells: int) -> Scene:
+    """Return the part of a scene that is at most ``cells`` wide and high, around the agent.
+
+    Start and goal are moved to the nearest edge where they are out of sight, and so show the way. Units out of sight
+    stay where they are, outside the part.
+    """
+    pane = make_pane(scene.passable.shape, scene.position, cells, cells, cells)
+    corner, last, units = np.array([pane.left, pane.top]), np.array([pane.columns - 1, pane.rows - 1]), scene.units
+
+    def moved(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        return positions[pane.inside(positions)] - corner
+
+    def edged(position: Position) -> Position:
+        x, y = np.clip(np.array(position) - corner, 0, last)
+        return int(x), int(y)
+
+    return Scene(
+        passable=pane.cut(scene.passable),
+        known=None if scene.known is None else pane.cut(scene.known),
+        position=edged(scene.position),
+        start=edged(scene.start),
+        goal=edged(scene.goal),
+        trail=moved(scene.trail),
+        layers={name: (pane.cut if name in GRID_LAYERS else moved)(layer) for name, layer in scene.layers.items()},
+        caption=scene.caption,
+        changed=moved(scene.changed),
+        units=units and units._replace(positions=units.positions - corner, goals=units.goals - corner),
+    )

@@ -1,23 +1,31 @@
 """Scenes as text for a terminal."""
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 
 from rt_gym.errors import InputError
 from rt_gym.render import palette
 from rt_gym.render.image import draw_map
 from rt_gym.render.pane import Pane, make_pane
-from rt_gym.render.scene import Scene
+from rt_gym.render.scene import Scene, Units
 from rt_gym.render.tiles import fog_tiles, wall_tiles
 from rt_gym.terrain import Position
 
 _MOST = 1000  # columns or rows that are made use of; hardly a terminal is larger
 _RESET = "\x1b[0m"
+_SYMBOLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of units, in turn
+_RING, _DOTTED_RING = "○", "◉"
 
 Character = tuple[str, palette.Colour, palette.Colour]  # the letter, the colour of its ink and that of its paper
 
 
 def text(scene: Scene, columns: int = 80, rows: int = 24, colour: bool = True) -> str:
     """Draw the whole map of a scene as lines of text, with the caption below them.
+
+    Units of a squad are digits and capital letters, by their numbers; dark where they stand still. Their goals are
+    rings in the same colours, or ``o``; a unit on its goal is a ring with a dot, or ``@``.
 
     Args:
         scene: what to draw.
@@ -44,10 +52,21 @@ def _letters(scene: Scene, columns: int, rows: int) -> list[str]:
     canvas = np.where(wall_tiles(scene, pane) >= 0.5, "#", ".")
     canvas[fog_tiles(scene, pane)] = "?"
     marks = [("+", scene.layers["expanded"]), ("*", scene.changed), ("o", scene.trail)]
-    marks += [("G", np.array([scene.goal])), ("@", np.array([scene.position]))]
+    if scene.units is None:
+        marks += [("G", np.array([scene.goal])), ("@", np.array([scene.position]))]
+    else:
+        marks += _unit_letters(scene.units)
     for letter, positions in marks:
         canvas[pane.index(positions)] = letter
     return ["".join(line) for line in canvas]
+
+
+def _unit_letters(units: Units) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Yield letters and where they go: goals, units that have arrived, and the others on top."""
+    yield "o", units.goals
+    yield "@", units.positions[units.arrived]
+    for i in np.flatnonzero(~units.arrived):
+        yield _SYMBOLS[i % len(_SYMBOLS)], units.positions[i : i + 1]
 
 
 def _letter_pane(scene: Scene, columns: int, rows: int) -> Pane:
@@ -64,15 +83,28 @@ def _half_blocks(scene: Scene, columns: int, rows: int) -> list[str]:
     picture = np.empty((pane.height + pane.height % 2, pane.width, 3), np.uint8)
     picture[:] = palette.BACKGROUND
     picture[: pane.height] = draw_map(scene, pane, thinnest=0.4)
-    marks = {
-        _character(pane, scene.goal): ("G", palette.GOAL_EDGE, palette.GOAL),
-        _character(pane, scene.position): ("@", palette.AGENT_EDGE, palette.AGENT),
-    }
     pairs = picture.reshape(-1, 2, pane.width, 3).transpose(0, 2, 1, 3).tolist()
     characters = [[("▀", tuple(upper), tuple(lower)) for upper, lower in line] for line in pairs]
-    for (column, row), mark in marks.items():
-        characters[row][column] = mark
+    for position, mark in _marks(scene):
+        if pane.inside(np.array([position])).all():
+            column, row = _character(pane, position)
+            characters[row][column] = mark
     return [coloured(line) for line in characters]
+
+
+def _marks(scene: Scene) -> Iterator[tuple[Position, Character]]:
+    """Yield what is drawn over the map, and where; what comes later lies on top."""
+    if scene.units is None:
+        yield scene.goal, ("G", palette.GOAL_EDGE, palette.GOAL)
+        yield scene.position, ("@", palette.AGENT_EDGE, palette.AGENT)
+        return
+    units, arrived = scene.units, scene.units.arrived
+    colours = [palette.UNITS[i % len(palette.UNITS)] for i in range(len(arrived))]
+    for i, colour in enumerate(colours):
+        yield units.goals[i], (_DOTTED_RING if arrived[i] else _RING, colour, palette.UNIT_EDGE)
+    for i in np.flatnonzero(~arrived).tolist():
+        pair = (colours[i], palette.UNIT_EDGE) if units.still[i] else (palette.UNIT_EDGE, colours[i])
+        yield units.positions[i], (_SYMBOLS[i % len(_SYMBOLS)], *pair)
 
 
 def _character(pane: Pane, position: Position) -> tuple[int, int]:

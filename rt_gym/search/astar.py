@@ -15,7 +15,8 @@ from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel
 from rt_gym.meter import UNLIMITED, charge
 from rt_gym.search.buckets import Buckets, any_left, clear, first_slot, insert, make_buckets, pop, push, take_out
-from rt_gym.search.space import OPEN, forget, no_detour_pays, open_state, seat_of, set_path, set_root
+from rt_gym.search.nodes import begin_path, extend_path, open_node
+from rt_gym.search.space import OPEN, forget, no_detour_pays, seat_of
 from rt_gym.terrain import COLUMNS, ROWS, Position, column_and_row, gap
 from rt_gym.trip import make_trip
 
@@ -31,10 +32,10 @@ def begin_astar(terrain, buckets, s, t):
     """Start a new search from ``s`` to ``t``."""
     space, root = buckets.space, np.int64(0)
     base = forget(space)
-    open_state(space, base, root, s, gap(terrain, buckets.metric, s, t))
-    set_root(space, root, np.int64(0))
+    open_node(space, base, root, s, gap(terrain, buckets.metric, s, t))
+    begin_path(space, root)
     space.state[0].slots = 1
-    clear(buckets, space.f[root])
+    clear(buckets, space.node[root].f)
     push(buckets, root)
 
 
@@ -54,9 +55,10 @@ def resume_astar(terrain, trip, buckets, t, limit):
     end = EXHAUSTED
     while any_left(buckets):
         u = first_slot(buckets)
-        if space.g[u] >= INF:
+        here = space.node[u]
+        if here.g >= INF:
             break
-        cell = np.int64(space.cell[u])
+        cell = np.int64(here.cell)
         if cell == t:
             end = FOUND
             space.state[0].best = u
@@ -65,28 +67,28 @@ def resume_astar(terrain, trip, buckets, t, limit):
             end = INTERRUPTED
             break
         pop(buckets)
-        space.role[u] = CLOSED
+        here.role = CLOSED
         closed += 1
         x, y = column_and_row(terrain, cell)
         moves = np.int64(terrain.mask[cell])
-        ahead = moves & ~(space.behind[u] & skip)
+        ahead = moves & ~(here.behind & skip)
         while ahead != 0:
             d = lowest(ahead)
             ahead &= ahead - 1
             v = cell + terrain.offset[d]
             w = seat_of(space, base, v)
-            g = space.g[u] + terrain.cost[d]
+            g = here.g + terrain.cost[d]
             if w < 0:
                 w = size
                 size += 1
                 dx, dy = abs(x + COLUMNS[d] - to_x), abs(y + ROWS[d] - to_y)
                 low = min(dx, dy)
-                open_state(space, base, w, v, (max(dx, dy) - low) * straight + low * diagonal)
-                set_path(space, u, d, w, g, moves)
+                open_node(space, base, w, v, (max(dx, dy) - low) * straight + low * diagonal)
+                extend_path(space, u, d, w, g, moves)
                 insert(buckets, w)
-            elif g < space.g[w] and space.role[w] == OPEN:
+            elif g < space.node[w].g and space.node[w].role == OPEN:
                 take_out(buckets, w)
-                set_path(space, u, d, w, g, moves)
+                extend_path(space, u, d, w, g, moves)
                 insert(buckets, w)
     space.state[0].slots = size
     space.state[0].closed = closed

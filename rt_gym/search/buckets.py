@@ -20,7 +20,8 @@ from rt_gym.cost import INF
 from rt_gym.errors import InputError
 from rt_gym.jit import kernel, record
 from rt_gym.pages import arrays_for
-from rt_gym.search.space import NONE, Space, make_space, rank_of
+from rt_gym.search.nodes import Nodes, make_nodes
+from rt_gym.search.space import NONE, rank_of
 from rt_gym.terrain import METRIC, Terrain, gap
 
 # The lowest bucket (absolute), how many entries its heap has, how many slots wait in higher ones, how many bits of f
@@ -29,33 +30,30 @@ RING = record(lowest=int, entries=int, waiting=int, bits=int, placed=int)
 _NARROW, _WIDE = 33, 36  # of f, which is exact to 2**-40 of a step; wide where f is spread by a weight
 
 ENTRY = np.dtype((np.record, [("f", "i8"), ("minus_g", "i8"), ("rank", "i4"), ("slot", "i4")]))
-_STATE_BYTES = ENTRY.itemsize + 8  # with two links of four bytes
 
 
 class Buckets(NamedTuple):
     """The open list, and the arrays of a search.
 
     Attributes:
-        space: the states; ``at`` is NONE for one that is not in the heap, else its place if these are kept, else 0.
+        space: the states, with the links of the buckets; ``at`` is NONE for a state that is not in the heap, else its
+            place if these are kept, else 0.
         lowest: ENTRY, the lowest bucket in heap order, with a place for an entry of every state and more.
         head: int32, first slot of every bucket, NONE if empty; a power of two in size.
-        after, ahead: int32, the next and the previous slot in the same bucket.
         metric: METRIC[1], what the heuristic charges per step.
         state: RING[1].
     """
 
-    space: Space
+    space: Nodes
     lowest: NDArray[np.record]
     head: NDArray[np.int32]
-    after: NDArray[np.int32]
-    ahead: NDArray[np.int32]
     metric: NDArray[np.record]
     state: NDArray[np.record]
 
     @property
     def held(self) -> int:
-        """How many bytes links and entries take beside the states of the largest search, and the heads of lists."""
-        return _STATE_BYTES * self.space.most + self.head.nbytes
+        """How many bytes entries take beside the states of the largest search, and the heads of lists."""
+        return ENTRY.itemsize * self.space.most + self.head.nbytes
 
 
 def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
@@ -70,15 +68,12 @@ def make_buckets(terrain: Terrain, weight: Fraction = Fraction(1)) -> Buckets:
     if weight > 1:
         _check_weight(terrain, weight)
     cells = terrain.mask.size
-    space, (after, ahead) = make_space(cells), arrays_for(cells, cells, np.int32, np.int32)
     bits = _NARROW if weight == 1 else _WIDE
     reach = (1 + weight) * int(terrain.cost.max()) / (1 << bits) + 2
     return Buckets(
-        space=space,
+        space=make_nodes(cells),
         lowest=arrays_for(cells, cells + 1, ENTRY)[0],
         head=np.empty(1 << int(reach).bit_length(), np.int32),
-        after=after,
-        ahead=ahead,
         metric=np.array(
             [tuple(int(step) * weight.numerator // weight.denominator for step in terrain.metric[0])], METRIC
         ),
@@ -114,7 +109,7 @@ def put(buckets, hole, f, minus_g, rank, slot):
     entry.rank = rank
     entry.slot = slot
     if buckets.state[0].placed != 0:
-        buckets.space.at[slot] = hole
+        buckets.space.node[slot].at = hole
 
 
 @kernel(inline=True)
@@ -127,12 +122,12 @@ def shift(buckets, hole, other):
 @kernel(inline=True)
 def push(buckets, slot):
     """Put a slot into the heap, or let it rise where its place is kept."""
-    space, heap, state = buckets.space, buckets.lowest, buckets.state[0]
-    f, minus_g, rank, hole = space.f[slot], -space.g[slot], rank_of(space, slot), np.int64(space.at[slot])
+    node, heap, state = buckets.space.node[slot], buckets.lowest, buckets.state[0]
+    f, minus_g, rank, hole = node.f, -node.g, rank_of(buckets.space, slot), np.int64(node.at)
     if hole == NONE or state.placed == 0:
         hole = state.entries
         state.entries += 1
-        space.at[slot] = 0
+        node.at = 0
     while hole > 0:
         above = (hole - 1) >> 1
         if sooner(heap[above], f, minus_g, rank):
@@ -165,7 +160,7 @@ def pop(buckets):
 @kernel(inline=True)
 def is_stale(buckets, entry):
     """Whether a cheaper path to the state of an entry was found since; no state is expanded while that is so."""
-    return entry.minus_g != -buckets.space.g[entry.slot]
+    return entry.minus_g != -buckets.space.node[entry.slot].g
 
 
 @kernel
@@ -181,17 +176,18 @@ def purge(buckets):
 @kernel(inline=True)
 def insert(buckets, slot):
     """Put a slot into the bucket of its f."""
-    bucket = buckets.space.f[slot] >> buckets.state[0].bits
+    node = buckets.space.node[slot]
+    bucket = node.f >> buckets.state[0].bits
     if bucket <= buckets.state[0].lowest:
         push(buckets, slot)
         return
-    buckets.space.at[slot] = NONE
+    node.at = NONE
     place = bucket & (buckets.head.size - 1)
     first = buckets.head[place]
-    buckets.after[slot] = first
-    buckets.ahead[slot] = NONE
+    node.after = first
+    node.ahead = NONE
     if first != NONE:
-        buckets.ahead[first] = slot
+        buckets.space.node[first].ahead = slot
     buckets.head[place] = slot
     buckets.state[0].waiting += 1
 
@@ -199,17 +195,18 @@ def insert(buckets, slot):
 @kernel(inline=True)
 def take_out(buckets, slot):
     """Take a slot out of its bucket before it gets another f. In the heap it rises later, or its entry is stale."""
-    if buckets.space.at[slot] != NONE:
+    nodes = buckets.space.node
+    if nodes[slot].at != NONE:
         if buckets.state[0].entries == buckets.lowest.size and buckets.state[0].placed == 0:
             purge(buckets)
         return
-    after, ahead = buckets.after[slot], buckets.ahead[slot]
+    after, ahead = nodes[slot].after, nodes[slot].ahead
     if after != NONE:
-        buckets.ahead[after] = ahead
+        nodes[after].ahead = ahead
     if ahead != NONE:
-        buckets.after[ahead] = after
+        nodes[ahead].after = after
     else:
-        buckets.head[buckets.space.f[slot] >> buckets.state[0].bits & (buckets.head.size - 1)] = after
+        buckets.head[nodes[slot].f >> buckets.state[0].bits & (buckets.head.size - 1)] = after
     buckets.state[0].waiting -= 1
 
 
@@ -228,7 +225,7 @@ def refill(buckets):
     while slot != NONE:
         push(buckets, slot)
         state.waiting -= 1
-        slot = np.int64(buckets.after[slot])
+        slot = np.int64(buckets.space.node[slot].after)
     return True
 
 

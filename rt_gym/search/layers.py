@@ -14,7 +14,8 @@ import numpy as np
 
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import begin_lookahead, best_frontier, expand_layer, propagate_costs
-from rt_gym.search.space import NONE, seat_of, trace
+from rt_gym.search.space import NONE, seat_of
+from rt_gym.search.tree import trace
 from rt_gym.trip import CUT
 
 

@@ -88,13 +88,17 @@ class Space(NamedTuple):
     @property
     def most(self) -> int:
         """How many states the largest search had."""
-        _, slots, _, _, most, _ = self.state[0].item()
-        return max(int(slots), int(most))
+        return most_slots(self.state)
 
     @property
     def held(self) -> int:
         """How many bytes the states of the largest search take, and the seats if they are not in pages."""
         return _SLOT_BYTES * self.most + (0 if isinstance(self.seat, Paged) else self.seat.nbytes)
+
+
+def most_slots(state: NDArray[np.record]) -> int:
+    """Return how many states the largest search had, by its SEARCH[1]."""
+    return max(state["slots"].item(), state["most"].item())
 
 
 NO_SPACE: Any = absent(Space)
@@ -135,7 +139,7 @@ def make_space(cells: int, states: int | None = None, rows: tuple[int, ...] = ()
 def begin_problem(space: Space, seed: int) -> None:
     """Forget all searches of the last problem; seed 0 breaks ties by order of generation."""
     space.random[0] = seed
-    stamp, _, closed, best, _, skip = space.state[0].item()
+    stamp, _, closed, best, _, skip = space.state.item()
     # With stamp 0, a seat that was never given would be that of slot 0.
     space.state[0] = (max(stamp, 1), 0, closed, best, 0, skip)
     if isinstance(space.seat, Paged):
@@ -246,34 +250,7 @@ def set_path(space, u, d, w, g, moves):
     space.behind[w] = BEHIND[d, moves]
 
 
-@kernel
-def trace(space, slot, plan):
-    """Write the directions from the root to ``slot`` into ``plan`` and return how many there are."""
-    length = np.int64(0)
-    node = slot
-    while space.parent[node] != NONE:
-        node = np.int64(space.parent[node])
-        length += 1
-    node = slot
-    for k in range(length - 1, -1, -1):
-        plan[k] = space.via[node]
-        node = np.int64(space.parent[node])
-    return length
-
-
 @kernel(inline=True)
 def slot_of(space, cell):
     """Return the slot of a cell in the current search, a negative number if it has none."""
     return seat_of(space, space.state[0].stamp << 32, cell)
-
-
-@kernel
-def outdated(terrain, trip, space):
-    """Whether a cell that is no longer open, or one beside it, has changed since the last plan."""
-    for k in range(trip.state[0].changed):
-        cell = np.int64(trip.changed[k])
-        for d in range(-1, 8):
-            u = slot_of(space, cell if d < 0 else cell + terrain.offset[d])
-            if u >= 0 and space.role[u] != OPEN:
-                return True
-    return False

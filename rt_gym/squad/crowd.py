@@ -12,7 +12,7 @@ import numpy as np
 from rt_gym.belief import in_sight
 from rt_gym.jit import kernel
 from rt_gym.search.space import draw
-from rt_gym.squad.units import NEVER, NOBODY, list_change
+from rt_gym.squad.units import NEVER, NOBODY, NOWHERE, list_change
 from rt_gym.terrain import locate, set_free
 from rt_gym.trip import STAY
 from rt_gym.world import make_move
@@ -155,3 +155,11 @@ def try_move(team, bodies, units, i, d):
             units[i].ready = units[i].displaced = 1
             d = np.int64(STAY)
     move_unit(team, bodies, units, i, d)
+
+
+@kernel
+def leave_map(team, i):
+    """Take a unit off the map: its cell is free for others, and nobody sees it any more."""
+    if team.state[0].blocking != 0:
+        team.owner[team.at[i]] = NOBODY
+    team.at[i] = NOWHERE

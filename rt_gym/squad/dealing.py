@@ -9,9 +9,12 @@ for, until too little is left; who gets nothing stands still. Their order:
 - ``"round-robin"``: in turn, beginning after the one that was served last;
 - ``"nearest"``: the smallest distance to the goal by the heuristic first;
 - ``"neediest"``: the one whose last plan raised the most values first, of equals the one that has waited longest.
+
+A learned dealer is a file, see ``rt_gym.squad.policy``.
 """
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +35,7 @@ class Situation(NamedTuple):
         left: how many moves are left of its plan.
         under_way: bool, whether it is not on its goal.
         asks: int64, what it asks for when it must plan.
+        allowance: what all of them together may spend, one number; UNLIMITED if that does not matter.
     """
 
     ready: NDArray[np.bool_]
@@ -41,17 +45,18 @@ class Situation(NamedTuple):
     left: NDArray[np.int64]
     under_way: NDArray[np.bool_]
     asks: NDArray[np.int64]
+    allowance: int
 
 
 Shares = NDArray[np.int64]
-Rule = str | Callable[[Situation], Any]
+Rule = str | PathLike[str] | Callable[[Situation], Any]
 
 
 class Dealer:
     """Deals the allowance of every tick; a rule that goes round remembers where it was.
 
     Args:
-        rule: the name of a rule, or a function from a situation to weights, one per unit.
+        rule: the name of a rule, a file, or a function from a situation to weights, one per unit.
         allowance: what all units together may spend in a tick; UNLIMITED if that does not matter.
 
     Raises:
@@ -59,35 +64,31 @@ class Dealer:
     """
 
     def __init__(self, rule: Rule, allowance: int) -> None:
-        if not callable(rule) and (not isinstance(rule, str) or rule not in RULES):
-            known = ", ".join(f'"{name}"' for name in RULES)
-            raise InputError(f"rule must be {known} or a function that returns weights, not {quoted(rule)}")
-        self.rule, self.allowance = rule, allowance
+        self.rule, self.allowance = checked_rule(rule), allowance
         self._next, self._debt = 0, 0
 
     def settle(self, spent: int) -> None:
         """Take note of what a tick has taken: what was too much is missing from the next one."""
         self._debt = max(0, spent + self._debt - self.allowance)
 
-    def deal(self, situation: Situation, weights: Any = None) -> Shares:
-        """Return the share of every unit, 0 for those that need not plan; by weights where they are given."""
+    def deal(self, situation: Situation, weights: Any = None, rule: Rule | None = None) -> Shares:
+        """Return the share of every unit, 0 for those that need not plan; by weights or another rule if given."""
+        chosen = self.rule if rule is None else checked_rule(rule)
         allowance = self.allowance - (0 if self.allowance == UNLIMITED else min(self._debt, self.allowance))
-        if weights is None and not isinstance(self.rule, str):
-            weights = self.rule(situation)
+        if weights is None and callable(chosen):
+            weights = chosen(situation)
         if weights is not None:
             return deal_by_weights(weights, allowance, situation.ready)
         shares = np.zeros(situation.ready.size, np.int64)
         ready = np.flatnonzero(situation.ready)
         if allowance == UNLIMITED or allowance == 0 or ready.size == 0:
             shares[ready] = allowance
-        elif self.rule == "equal":
+        elif chosen == "equal":
             self._deal_equally(shares, self._in_turn(ready), allowance)
         else:
-            self._serve(shares, self._ordered(situation, ready), situation.asks, allowance)
+            order = self._in_turn(ready) if chosen == "round-robin" else ready[_KEYS[str(chosen)](situation, ready)]
+            self._serve(shares, order, situation.asks, allowance)
         return shares
-
-    def _ordered(self, situation: Situation, ready: NDArray[np.intp]) -> NDArray[np.intp]:
-        return self._in_turn(ready) if self.rule == "round-robin" else ready[_KEYS[str(self.rule)](situation, ready)]
 
     def _serve(self, shares: Shares, order: NDArray[np.intp], asks: NDArray[np.int64], allowance: int) -> None:
         """Give one after the other what it asks for, until too little is left."""
@@ -106,6 +107,22 @@ class Dealer:
         shares[ready[:rest]] += 1
         if rest:
             self._next = int(ready[rest - 1]) + 1
+
+
+def checked_rule(rule: Any) -> Rule:
+    """Return a rule by its name, a function, or what a file has learned.
+
+    Raises:
+        InputError: if there is no such rule.
+    """
+    if callable(rule) or (isinstance(rule, str) and rule in RULES):
+        return rule
+    if isinstance(rule, (str, PathLike)) and str(rule).endswith(".json"):
+        from rt_gym.squad.policy import load_dealer
+
+        return load_dealer(rule)
+    known = ", ".join(f'"{name}"' for name in RULES)
+    raise InputError(f"rule must be {known}, a .json file or a function that returns weights, not {quoted(rule)}")
 
 
 def by_distance(situation: Situation, ready: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -11,7 +11,7 @@ from rt_gym.handles import kind_of, stack
 from rt_gym.squad.acting import acting, finish_act
 from rt_gym.squad.crowd import hide_others, show_others
 from rt_gym.squad.team import Unit
-from rt_gym.trip import STAY
+from rt_gym.trip import STAY, with_room
 
 
 class Group:
@@ -54,7 +54,12 @@ class Group:
 
 
 class PlainGroup:
-    """Units whose agents are written in Python."""
+    """Units whose agents are written in Python.
+
+    Args:
+        units: all units of the squad.
+        numbers: which of them belong to it.
+    """
 
     def __init__(self, units: Sequence[Unit], numbers: Sequence[int]) -> None:
         self._units, self.numbers = [units[i] for i in numbers], np.array(numbers, np.int64)
@@ -67,8 +72,8 @@ class PlainGroup:
         """Let some units of the group act and move."""
         for k in range(begin, end):
             i, unit = int(self.numbers[k]), self._units[k]
-            column, state = columns[i], team.state[0]
-            if column.goal == team.at[i] or column.moved == state.tick:
+            column = columns[i]
+            if column.goal == unit.view.cell_now or column.moved == team.state[0].tick:
                 continue
             action = STAY
             if column.share == 0:
@@ -81,6 +86,7 @@ class PlainGroup:
         unit.view.trip.meter["limit"] = columns[i].share
         blocking = team.state[0].blocking
         if blocking:
+            with_room(unit.view.trip, 2 * team.seen.shape[1])  # nobody forgets changes after a plan in Python
             show_others(team, bodies, columns, i)
         try:
             action = unit.agent.act()
@@ -95,7 +101,13 @@ class PlainGroup:
 
 
 def group_units(units: Sequence[Unit], in_order: bool, enlarging: Callable[[], Any]) -> list[Group | PlainGroup]:
-    """Return the groups of a squad; with ``in_order``, units act in the order of their numbers all the same."""
+    """Return the groups of a squad.
+
+    Args:
+        units: all of them.
+        in_order: whether they act in the order of their numbers all the same, as those that block each other must.
+        enlarging: see ``Group``.
+    """
     kinds = [(unit.agent.plan, kind_of(unit.episode())) if unit.inside_kernels else None for unit in units]
     if in_order:
         parts = [(kind, list(numbers)) for kind, numbers in groupby(range(len(units)), key=kinds.__getitem__)]

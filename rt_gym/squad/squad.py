@@ -38,8 +38,8 @@ class Squad:
         allowance: how much all units together may compute in a tick; counted without a limit when None.
         count: what the allowance counts, ``"expansions"`` or ``"scans"``. Learning reads neighbours that no limit can
             refuse: what a tick takes beyond the allowance of scans, the next one has less.
-        rule: ``"equal"``, ``"round-robin"``, ``"nearest"``, ``"neediest"``, or a function from a ``Situation`` to
-            weights, one per unit, in proportion to which the allowance is dealt.
+        rule: ``"equal"``, ``"round-robin"``, ``"nearest"``, ``"neediest"``, the file of a learned dealer, or a function
+            from a ``Situation`` to weights, one per unit, in proportion to which the allowance is dealt.
         share: what a unit that is served asks for. If not given: the most that the settings of its agent can use, else
             an equal part of the allowance. Agents by id are fitted to it, or to that equal part.
         blocking: whether a cell where a unit stands is an obstacle for the others.
@@ -169,18 +169,20 @@ class Squad:
                 left=columns["left"].copy(),
                 under_way=~self.arrived,
                 asks=self._asks,
+                allowance=self._dealer.allowance,
             )
         return self._situation
 
-    def tick(self, weights: Any = None) -> bool:
+    def tick(self, weights: Any = None, rule: Rule | None = None) -> bool:
         """Let one tick pass; return whether all units stand on their goals now.
 
         Args:
             weights: deal the allowance in proportion to these, one per unit, instead of by the rule.
+            rule: deal the allowance of this tick by this one, instead of the squad's own.
         """
         began = time.perf_counter()
         situation = self.situation
-        self._columns["share"] = self._dealer.deal(situation, weights)
+        self._columns["share"] = self._dealer.deal(situation, weights, rule)
         for group in self._groups:
             self._act(group)
         displaced = np.flatnonzero(self._columns["displaced"])

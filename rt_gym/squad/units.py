@@ -19,6 +19,7 @@ from rt_gym.trip import must_plan
 
 NOBODY = 0
 NEVER = -1
+NOWHERE = 0  # where units stand that have left the map: a cell of the border, which nobody can enter or see
 
 # Where the unit is to go; whether it must plan, what it may spend on that, what it has spent in this tick, and how many
 # ticks it had to plan and was given nothing; whether it knows no way; whether it is not where it wanted to be, because
@@ -54,7 +55,7 @@ class Team(NamedTuple):
 
     Attributes:
         free: uint8, 1 where a cell is truly free now.
-        at: int32 per unit, where it stands.
+        at: int32 per unit, where it stands; NOWHERE if it has left the map.
         owner: int32 per cell, the number of the unit that stands there, from 1; no cells where units do not block.
         mark: int32 per cell, who has been looked at by now; no cells where units do not block.
         seen: int32[units, most], the cells that were blocked by others when a unit planned last.
@@ -99,16 +100,21 @@ def publish(team, cell, author):
     state.news += 1
 
 
+@kernel(inline=True)
+def hear(team, trip, i):
+    """Let unit ``i`` hear what others have seen and what has changed."""
+    for k in range(team.state[0].news):
+        if team.author[k] != i:
+            list_change(trip, team.news[k])
+
+
 @kernel
 def survey(bodies, units, team):
     """Let all units hear what has changed, and find out who must plan."""
-    news = team.state[0].news
     for i in range(units.size):
         unit, body = units[i], bodies[i]
         terrain, trip = body.terrain, body.trip
-        for k in range(news):
-            if team.author[k] != i:
-                list_change(trip, team.news[k])
+        hear(team, trip, i)
         s, state = np.int64(team.at[i]), trip.state[0]
         unit.share = unit.spent = unit.displaced = 0
         unit.raised = trip.tally[0].raises - unit.raises
@@ -169,6 +175,8 @@ def look_around_all(team, bodies):
     """Let every unit sense from where it stands."""
     state = team.state[0]
     for i in range(team.at.size):
+        if team.at[i] == NOWHERE:
+            continue
         terrain, trip = bodies[i].terrain, bodies[i].trip
         before = trip.state[0].changed
         sense(team.free, terrain, trip, np.int64(team.at[i]), state.vision)

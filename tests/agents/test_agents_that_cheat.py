@@ -55,6 +55,11 @@ class TestMaps:
                 bases.append(bases[-1].base)
             assert isinstance(bases[-1], bytes)
 
+    def test_the_map_that_a_view_gives_away_is_not_the_one_that_others_use(self) -> None:
+        grid = WALL.view().as_grid()
+        assert grid == WALL.grid
+        assert grid is not WALL.grid
+
     def test_an_agent_that_breaks_into_its_view_still_cannot_move_walls(self) -> None:
         def open_everything(view: View) -> None:
             view._inside.terrain.mask[:] = 255

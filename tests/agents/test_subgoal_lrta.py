@@ -225,6 +225,11 @@ class TestTrees:
         with pytest.raises(InputError, match="belong to another map"):
             agents.run("subgoal-lrta", HORSESHOE, trees=trees)
 
+    @pytest.mark.parametrize("trees", [7, True, (1.5, 2), np.array(3), b"trees.npz"])
+    def test_what_is_neither_a_file_nor_trees_is_refused(self, trees: Any) -> None:
+        with pytest.raises(InputError, match="trees must be a file or Trees, not "):
+            agents.run("subgoal-lrta", HOOK, trees=trees)
+
     @pytest.mark.parametrize(
         "bad",
         [

@@ -147,6 +147,12 @@ ENVS: dict[str, list[dict[str, Any]]] = {
     "RTDeepen-v0": [*COMMON, {"d_max": 5, "features": "paper"}, {"d_max": 9, "budget": Budget(70, "scans", "idle")}],
     "RTDepthGoal-v0": [*COMMON, {"d_max": 5, "level": 2}, {"d_max": 4, "features": "paper", "abstraction": "tiles"}],
     "RTThink-v0": [*COMMON, {"slice": 3, "vision": 2}, {**CHANGING, "slice": 7}, {"slice": 30, "budget": 20}],
+    "RTSquad-v0": [
+        {**COMMON[0], "units": 4, "allowance": 9, "share": 6},
+        {"map": "open-16", "units": 7, "allowance": 20, "share": 20, "action": "shares", "reward": "mean"},
+        {"units": 5, "blocking": True, "push": True, "agent_settings": {"commit": "one", "tie": "random"}},
+        {**CHANGING, "units": 4, "agent": ["rtaa", "lrta", "lss-lrta", "rtaa"], "count": "scans", "vision": 3},
+    ],
 }
 # A batch of these ids takes known maps that do not change.
 CLEAR = ("RTDepth-v0", "RTDeepen-v0", "RTDepthGoal-v0")
@@ -223,7 +229,8 @@ def single_digest(env_id: str) -> str:
     digest = hashlib.sha256()
     choices = ENVS[env_id] + ALONE.get(env_id, [])
     for which, arguments in enumerate(choices):
-        env = gym.make(env_id, max_moves=40, reveal_optimal=True, **arguments)
+        short = {"max_ticks": 40} if env_id == "RTSquad-v0" else {"max_moves": 40, "reveal_optimal": True}
+        env = gym.make(env_id, **short, **arguments)
         env.action_space.seed(which)
         for episode in range(which, EPISODES, len(choices)):
             take(digest, *env.reset(seed=episode))
@@ -241,7 +248,8 @@ def batch_digest(env_id: str) -> str:
     for which, arguments in enumerate(ENVS[env_id]):
         for mode in AutoresetMode:
             count = 4 + 3 * which
-            more = {"autoreset_mode": mode, "threads": 1 + which % 2, "max_moves": 25, **arguments}
+            longest = "max_ticks" if env_id == "RTSquad-v0" else "max_moves"
+            more = {"autoreset_mode": mode, "threads": 1 + which % 2, longest: 25, **arguments}
             env = gym.make_vec(env_id, count, vectorization_mode="vector_entry_point", **more)
             take(digest, *env.reset(seed=which))
             env.action_space.seed(which)

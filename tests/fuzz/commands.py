@@ -1,5 +1,6 @@
 """Random command lines of ``rt-gym``, from the options that it knows itself; each in a process forked off."""
 
+import atexit
 import os
 import signal
 import sys
@@ -34,6 +35,10 @@ SENSIBLE: dict[str, list[str]] = {
     "budget_ms": ["0.1", "1,2"],
     "count": ["expansions", "scans"],
     "units": ["3"],
+    "allowance": ["5", "50"],
+    "share": ["5", "20"],
+    "squads": ["1"],
+    "test_squads": ["1", "2"],
     "tick_ms": ["1", "0.5"],
     "baseline": ["lrta", "lrta:depth=2"],
     "against": ["results.csv"],
@@ -63,6 +68,7 @@ SENSIBLE: dict[str, list[str]] = {
     "algorithm": ["cma", "ppo"],
     "experiment": ["tb-t1", "dc-t1"],
     "hidden": ["2", "4,4"],
+    "rule": ["equal", "round-robin", "nearest", "neediest"],
     "seed": ["0", "7"],
 }
 WRONG = [
@@ -94,6 +100,7 @@ SMALL: dict[str, list[str]] = {
     "precompute pdb": ["open-16", "--yes", "--jobs", "1"],
     "precompute subgoals": ["open-16", "--yes", "--jobs", "1"],
     "precompute knn": ["open-16", "--yes", "--jobs", "1", "--records", "20"],
+    "train dealer": ["--maps", "open-16", "--units", "2", "--generations", "0", "--test-squads", "1"],
     "train depth": [*_LEARN, "--validation", "open-16"],
     "train goal": [*_LEARN, "--states", "5"],
     "train rl": [*_LEARN, "--validation", "open-16", "--algo", "cma"],
@@ -192,8 +199,9 @@ def run(line: list[str], folder: Path) -> tuple[int, str, str]:
 
 
 def _become(line: list[str], folder: Path, out: Path, err: Path) -> Any:
-    """Turn this process into the command."""
+    """Turn this process into the command, which does at its end what it has put off until then, and nobody else."""
     code = 70
+    atexit._clear()
     try:
         os.chdir(folder)
         for number, path in ((1, out), (2, err)):
@@ -211,6 +219,7 @@ def _become(line: list[str], folder: Path, out: Path, err: Path) -> Any:
 
         traceback.print_exc()
     finally:
+        atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

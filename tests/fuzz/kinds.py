@@ -24,9 +24,10 @@ from agents.knowledge import knn, pdb, subgoals
 from agents.policies.goals import load_goal_policy
 from agents.policies.networks import load_network
 from agents.policies.trees import load_policy
-from rt_gym import Grid, InputError, Problem, load_map, load_scenarios, save_map
+from rt_gym import Grid, InputError, Problem, Squad, load_map, load_scenarios, save_map
 from rt_gym.abstraction import abstract
 from rt_gym.maps import Scenario, write_scenarios
+from rt_gym.squad.policy import load_dealer
 from training.judge import against, scores, speed
 from training.learn import evolve, goal_log, log
 from training.precompute import Neighbours, Patterns, Subgoals
@@ -125,6 +126,15 @@ def _make_goal_policy(folder: Path) -> Path:
 
 def _read_goal_policy(path: Path) -> Any:
     return _run("general-lrta", design=6, depth=2, goal_policy=load_goal_policy(path))
+
+
+def _make_dealer(folder: Path) -> Path:
+    (config := evolve.DealerConfig()).dealer(config.start()).save(path := folder / "dealer.json")
+    return path
+
+
+def _read_dealer(path: Path) -> Any:
+    return Squad([_problem()] * 3, "rtaa", 10, share=5, rule=load_dealer(path)).run(50)
 
 
 def _network(name: str) -> Kind:
@@ -341,6 +351,7 @@ KINDS = (
     _changes(".csv", "time,x,y,free\n3,1,2,0\n4,1,2,1\n"),
     *map(_depth_policy, ("tree", "history")),
     Kind("goal policy", INPUT, "general-lrta goal_policy=FILE", _make_goal_policy, _read_goal_policy),
+    Kind("dealer", INPUT, "Squad rule=FILE", _make_dealer, _read_dealer),
     *map(_network, ("depth", "deepen")),
     *map(_database, ("G", "I")),
     *map(_trees, subgoals.FIRSTS),

@@ -1,14 +1,16 @@
 """A seeded part of what ``make fuzz`` tries, and the fuzzer itself: whatever goes wrong in a case is reported."""
 
+import atexit
 import json
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from fuzz import figures, parts, runner
+from fuzz import commands, figures, parts, runner
 from fuzz.case import Case, Part
 from fuzz.parts import PARTS
 from fuzz.recount import recounter
@@ -50,6 +52,33 @@ def test_a_failure_keeps_its_story_and_its_file(tmp_path: Path) -> None:
     assert "KeyError" in answer["failure"]
     assert answer["story"] == {"drawn": "7"}
     assert (tmp_path / "kept" / "5-9-damaged").read_text() == "x"
+
+
+class Speechless:
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def fail_without_words(case: Case) -> None:
+    case.story["drawn"] = {"depth": [Speechless()]}
+    raise KeyError("lost")
+
+
+def test_the_story_of_a_failure_tells_what_has_no_text() -> None:
+    answer = try_case(Part("", fail_without_words, 1, 1), 0, 0)
+    assert "KeyError" in answer["failure"]
+    assert answer["story"]["drawn"].startswith("{'depth': [<Speechless instance at ")
+
+
+def leave_something_for_the_end() -> None:
+    atexit.register(lambda: print("cleared up", file=sys.stderr))
+    raise SystemExit(130)
+
+
+def test_a_command_line_ends_as_a_process_of_its_own_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "main", leave_something_for_the_end)
+    (folder := tmp_path / "here").mkdir()
+    assert commands.run(["play"], folder) == (130, "", "cleared up\n")
 
 
 def test_too_much_time_or_memory_is_a_failure() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import reprlib
 import resource
 import shutil
 import sys
@@ -43,9 +44,17 @@ def _try(part: Part, seed: int, number: int, keep: Path | None) -> dict[str, Any
     if failure is not None and keep is not None:
         _keep(case, keep)
     shutil.rmtree(folder, ignore_errors=True)
-    story = {name: str(value)[:2000] for name, value in case.story.items()} if failure else {}
+    story = {name: told(value) for name, value in case.story.items()} if failure else {}
     measured = {"seconds": seconds, "megabytes": megabytes}
     return {"case": number, "counts": dict(case.counts), "failure": failure, "story": story, **measured}
+
+
+def told(value: Any) -> str:
+    """Return what was drawn as text, whatever the ``repr`` of a value in it does."""
+    teller = reprlib.Repr()
+    teller.maxstring = teller.maxother = teller.maxlong = 400
+    teller.maxlist = teller.maxtuple = teller.maxdict = teller.maxset = 40
+    return (value if isinstance(value, str) else teller.repr(value))[:2000]
 
 
 def _keep(case: Case, folder: Path) -> None:

@@ -74,6 +74,8 @@ ARGUMENTS: list[tuple[str, Any, str]] = [
     ("window", 0, "window must be a whole number from 1 to 255, not 0"),
     ("window", 257, "window must be"),
     ("window", 3.0, "window must be"),
+    ("stay", np.zeros(2), "stay must be True or False, not array"),
+    ("stay", "no", "stay must be True or False, not 'no'"),
     ("history", 0, "history must be a whole number from 1"),
     ("price", -1, "price must be a number from 0"),
     ("price", float("nan"), "price must be a number"),
@@ -84,6 +86,13 @@ ARGUMENTS: list[tuple[str, Any, str]] = [
     ("budget", 0, "budget must be a whole number of at least 1, not 0"),
     ("budget", "much", "budget must be a whole number"),
 ]
+
+
+class Speechless:
+    """An object that has no text."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
 
 
 def short(value: Any) -> str:
@@ -120,6 +129,7 @@ class TestArguments:
         [
             ("render_mode", "rgb_array", "a batched environment does not render"),
             ("autoreset_mode", "never", "autoreset_mode must be one of NextStep, SameStep, Disabled, not 'never'"),
+            ("autoreset_mode", Speechless(), "autoreset_mode must be one of .*, not <Speechless instance"),
             ("max_episode_steps", 0, "max_episode_steps must be a whole number of at least 1"),
             ("count", 0, "num_envs must be a whole number from 1"),
             ("threads", 0, "threads must be a whole number from 1"),

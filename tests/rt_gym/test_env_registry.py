@@ -1,4 +1,4 @@
-"""What holds of every registered environment, in both forms of its observation."""
+"""What holds of every registered environment, in all forms of its observation."""
 
 import copy
 import pickle
@@ -19,8 +19,9 @@ from gymnasium.vector import AutoresetMode
 import rt_gym
 
 pytestmark = pytest.mark.filterwarnings("error")
-each_id = pytest.mark.parametrize("env_id", rt_gym.envs.ids())
-each_form = pytest.mark.parametrize("form", ["box", "dict"])
+FORMS = [(env_id, form) for env_id in rt_gym.envs.ids() if env_id != "RTSquad-v0" for form in ("box", "dict")]
+each_flat = pytest.mark.parametrize(("env_id", "form"), FORMS)
+each_form = pytest.mark.parametrize(("env_id", "form"), [*FORMS, ("RTSquad-v0", "units")])  # it has rows of features
 
 Steps = list[tuple[Any, ...]]
 
@@ -31,6 +32,7 @@ ACTIONS = {
     "RTDeepen-v0": gym.spaces.Discrete(2),
     "RTDepthGoal-v0": gym.spaces.MultiDiscrete([16, 2]),
     "RTThink-v0": gym.spaces.Discrete(2),
+    "RTSquad-v0": gym.spaces.Discrete(4),
 }
 PATH = ["goal", "position", "history", "budget", "window"]
 DEPTH = ["history", "learned", "around", "decision", "trail"]
@@ -42,6 +44,21 @@ PARTS = {
     "RTDepthGoal-v0": [*DEPTH, "subgoal"],
     "RTThink-v0": ["history", "search", "path", "trail"],
 }
+
+
+def settings_of(form: str) -> dict[str, Any]:
+    """Return the argument that asks for a form of observation; a squad has only one."""
+    return {} if form == "units" else {"observation": form}
+
+
+def short(form: str) -> dict[str, Any]:
+    """Return arguments for episodes of 20 steps."""
+    return {"units": 5, "max_ticks": 20} if form == "units" else {"observation": form, "max_moves": 20}
+
+
+def began(info: dict[str, Any]) -> str:
+    """Return where an episode begins and where it is to end."""
+    return str([np.asarray(info[name]).tolist() for name in info if name.startswith(("position", "goal"))])
 
 
 def choices(space: Any) -> Any:
@@ -72,9 +89,7 @@ def roll_batch(envs: Any, steps: int, seed: int) -> Steps:
 
 
 def make_batch(env_id: str, form: str, **settings: Any) -> gym.vector.VectorEnv[Any, Any, Any]:
-    return gym.make_vec(
-        env_id, num_envs=5, vectorization_mode="vector_entry_point", observation=form, max_moves=20, **settings
-    )
+    return gym.make_vec(env_id, num_envs=5, vectorization_mode="vector_entry_point", **short(form), **settings)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -115,7 +130,7 @@ def overlap(said: Steps) -> bool:
 
 @pytest.fixture
 def env(env_id: str, form: str) -> Iterator[gym.Env[Any, Any]]:
-    made = gym.make(env_id, observation=form, max_moves=20)
+    made = gym.make(env_id, **short(form))
     yield made
     made.close()
 
@@ -131,15 +146,10 @@ def test_registering_again_does_no_harm() -> None:
     assert all(gym.registry[env_id] is before[env_id] for env_id in rt_gym.envs.ids())
 
 
-@each_id
 @each_form
 class TestMaking:
     def test_the_checker_of_gymnasium_has_nothing_to_say(self, env_id: str, form: str) -> None:
-        check_env(gym.make(env_id, observation=form).unwrapped)
-
-    def test_the_checker_of_stable_baselines_has_nothing_to_say(self, env_id: str, form: str) -> None:
-        checker = pytest.importorskip("stable_baselines3.common.env_checker", reason="needs the extra rl")
-        checker.check_env(gym.make(env_id, observation=form).unwrapped)
+        check_env(gym.make(env_id, **settings_of(form)).unwrapped)
 
     def test_the_spec_makes_the_same_environment_again(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
         assert env.spec is not None
@@ -148,19 +158,10 @@ class TestMaking:
         assert (again.observation_space, again.action_space) == (env.observation_space, env.action_space)
 
 
-@each_id
 @each_form
 class TestSpaces:
     def test_actions_are_those_of_the_table(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
         assert env.action_space == ACTIONS[env_id]
-
-    def test_observations_are_flat_and_of_single_precision(
-        self, env: gym.Env[Any, Any], env_id: str, form: str
-    ) -> None:
-        space = env.observation_space
-        parts = [space] if form == "box" else list(space.spaces.values())
-        assert all(isinstance(part, gym.spaces.Box) and part.dtype == np.float32 for part in parts)
-        assert all(len(part.shape) == 1 and np.isfinite([part.low, part.high]).all() for part in parts)
 
     def test_everything_observed_lies_in_the_space(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
         said = [env.reset(seed=0), *roll(env, 200, seed=0)]
@@ -171,12 +172,6 @@ class TestSpaces:
         for step in roll(env, 50, seed=0):
             if len(step) == 5:
                 assert [type(part) for part in step[1:]] == [float, bool, bool, dict]
-
-    def test_the_dictionary_holds_the_flat_observation_in_its_order(self, env_id: str, form: str) -> None:
-        flat, named = gym.make(env_id), gym.make(env_id, observation="dict")
-        (one, _), (other, _) = flat.reset(seed=4), named.reset(seed=4)
-        assert list(other) == PARTS[env_id]
-        assert np.concatenate(list(other.values())).tolist() == one.tolist()
 
     def test_the_batch_has_the_spaces_of_the_single_environment(
         self, env: gym.Env[Any, Any], env_id: str, form: str
@@ -195,30 +190,50 @@ class TestSpaces:
         assert make_batch(env_id, form, autoreset_mode=mode.value).metadata["autoreset_mode"] is mode
 
 
-@each_id
+@each_flat
+class TestFlatObservations:
+    def test_the_checker_of_stable_baselines_has_nothing_to_say(self, env_id: str, form: str) -> None:
+        checker = pytest.importorskip("stable_baselines3.common.env_checker", reason="needs the extra rl")
+        checker.check_env(gym.make(env_id, **settings_of(form)).unwrapped)
+
+    def test_observations_are_flat_and_of_single_precision(
+        self, env: gym.Env[Any, Any], env_id: str, form: str
+    ) -> None:
+        space = env.observation_space
+        parts = [space] if form == "box" else list(space.spaces.values())
+        assert all(isinstance(part, gym.spaces.Box) and part.dtype == np.float32 for part in parts)
+        assert all(len(part.shape) == 1 and np.isfinite([part.low, part.high]).all() for part in parts)
+
+    def test_the_dictionary_holds_the_flat_observation_in_its_order(self, env_id: str, form: str) -> None:
+        flat, named = gym.make(env_id), gym.make(env_id, observation="dict")
+        (one, _), (other, _) = flat.reset(seed=4), named.reset(seed=4)
+        assert list(other) == PARTS[env_id]
+        assert np.concatenate(list(other.values())).tolist() == one.tolist()
+
+
 @each_form
 class TestSeeds:
     def test_the_same_seed_gives_the_same_episodes(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
-        other = gym.make(env_id, observation=form, max_moves=20)
+        other = gym.make(env_id, **short(form))
         runs = [[each.reset(seed=11), *roll(each, 120, seed=5)] for each in (env, other, env)]
         assert same(runs[0], runs[1])
         assert same(runs[0], runs[2])
 
     def test_seeds_choose_different_problems(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
-        chosen = {(info["position"], info["goal"]) for _, info in (env.reset(seed=seed) for seed in range(20))}
+        chosen = {began(info) for _, info in (env.reset(seed=seed) for seed in range(20))}
         assert len(chosen) > 10
 
     def test_a_reset_without_a_seed_goes_on_with_the_last_one(
         self, env: gym.Env[Any, Any], env_id: str, form: str
     ) -> None:
         env.reset(seed=1)
-        first = [env.reset()[1]["position"] for _ in range(10)]
+        first = [began(env.reset()[1]) for _ in range(10)]
         env.reset(seed=1)
-        assert [env.reset()[1]["position"] for _ in range(10)] == first
+        assert [began(env.reset()[1]) for _ in range(10)] == first
         assert len(set(first)) > 5
 
     def test_environments_without_a_seed_differ(self, env_id: str, form: str) -> None:
-        starts = {gym.make(env_id, observation=form).reset()[1]["position"] for _ in range(8)}
+        starts = {began(gym.make(env_id, **settings_of(form)).reset()[1]) for _ in range(8)}
         assert len(starts) > 1
 
     def test_a_seed_settles_the_whole_batch(self, env_id: str, form: str) -> None:
@@ -228,7 +243,6 @@ class TestSeeds:
         assert not same(one.reset(seed=2)[0], other.reset(seed=3)[0])
 
 
-@each_id
 @each_form
 class TestCopies:
     @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
@@ -251,7 +265,6 @@ class TestCopies:
         assert same(roll_batch(envs, 60, seed=2), ahead)
 
 
-@each_id
 @each_form
 class TestNothingIsReused:
     def test_what_was_returned_never_changes_afterwards(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
@@ -287,11 +300,10 @@ class TestNothingIsReused:
                 array[...] = 0
 
 
-@each_id
 @each_form
 class TestRendering:
     def test_frames_have_one_shape_and_follow_the_agent(self, env_id: str, form: str) -> None:
-        env = gym.make(env_id, observation=form, render_mode="rgb_array", render_size=(96, 64), max_moves=20)
+        env = gym.make(env_id, **short(form), render_mode="rgb_array", render_size=(96, 64))
         env.reset(seed=0)
         frames = [env.render()]
         for k in range(6):
@@ -306,7 +318,7 @@ class TestRendering:
     ) -> None:
         monkeypatch.setenv("COLUMNS", "60")
         monkeypatch.setenv("LINES", "24")
-        env = gym.make(env_id, observation=form, render_mode="ansi")
+        env = gym.make(env_id, **settings_of(form), render_mode="ansi")
         env.reset(seed=0)
         first = env.render()
         env.reset(seed=1)
@@ -316,7 +328,7 @@ class TestRendering:
 
     def test_a_window_opens_and_closes(self, env_id: str, form: str) -> None:
         pytest.importorskip("pygame", reason="needs the extra human")
-        env = gym.make(env_id, observation=form, render_mode="human", render_size=(64, 64))
+        env = gym.make(env_id, **settings_of(form), render_mode="human", render_size=(64, 64))
         env.reset(seed=0)
         env.step(0 * choices(env.action_space))
         assert env.render() is None
@@ -324,7 +336,7 @@ class TestRendering:
         env.close()
 
     def test_rendering_changes_nothing(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:
-        drawn = gym.make(env_id, observation=form, max_moves=20, render_mode="rgb_array", render_size=(32, 32))
+        drawn = gym.make(env_id, **short(form), render_mode="rgb_array", render_size=(32, 32))
         assert same(drawn.reset(seed=9), env.reset(seed=9))
         for k in range(30):
             drawn.render()
@@ -338,7 +350,7 @@ class TestRendering:
     def test_a_video_is_recorded(self, env_id: str, form: str, tmp_path: Path) -> None:
         if find_spec("moviepy") is None:
             pytest.skip("needs the extra video")
-        env: gym.Env[Any, Any] = gym.make(env_id, observation=form, render_mode="rgb_array", render_size=(64, 64))
+        env: gym.Env[Any, Any] = gym.make(env_id, **settings_of(form), render_mode="rgb_array", render_size=(64, 64))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the film libraries do among themselves
             film = gym.wrappers.RecordVideo(env, str(tmp_path), video_length=8, disable_logger=True)
@@ -349,7 +361,6 @@ class TestRendering:
         assert [file.suffix for file in tmp_path.iterdir() if file.stat().st_size > 0] == [".mp4"]
 
 
-@each_id
 @each_form
 class TestWrappers:
     def test_the_usual_wrappers_fit(self, env: gym.Env[Any, Any], env_id: str, form: str) -> None:

@@ -1,4 +1,5 @@
 import math
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from profiles import examples
 from rt_gym import sizes
 from rt_gym.errors import InputError
 from rt_gym.grid import Grid
 from rt_gym.maps import generate as maps
+from rt_gym.maps.passages import carve_maze
 
 CALLS: dict[str, dict[str, Any]] = {
     "random": {"width": 20, "height": 12, "density": 0.3, "seed": 3},
@@ -155,6 +158,30 @@ def test_holes_free_so_many_cells_inside_the_maze_of_the_same_seed(holes: int, s
     assert grid.passable[closed.passable].all()
     assert not grid.passable[[0, -1]].any()
     assert not grid.passable[:, [0, -1]].any()
+
+
+@given(st.integers(0, 162), seeds, st.integers(19, 400))
+@examples(60)
+def test_holes_are_where_the_smallest_draws_of_all_walls_are(holes: int, seed: int, strip: int) -> None:
+    rng = np.random.default_rng(seed)
+    cells = carve_maze(21, rng)
+    walls = np.flatnonzero(~cells[1:-1, 1:-1])
+    chosen = walls[np.argsort(rng.random(walls.size), kind="stable")[:holes]]
+    cells[1:-1, 1:-1].flat[chosen] = True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sizes, "STRIP_CELLS", strip)
+        assert np.array_equal(maps.maze_with_holes(21, holes, seed).passable, cells)
+
+
+def test_a_few_holes_take_no_list_of_all_walls(monkeypatch: pytest.MonkeyPatch) -> None:
+    maps.maze_with_holes(21, 3, 0)  # compiles
+    monkeypatch.setattr(sizes, "STRIP_CELLS", 10_000)
+    tracemalloc.start()
+    try:
+        maps.maze_with_holes(501, 3, 0)
+        assert tracemalloc.get_traced_memory()[1] < 6 * 501**2
+    finally:
+        tracemalloc.stop()
 
 
 def test_holes_are_also_made_where_posts_stood() -> None:

@@ -106,6 +106,7 @@ class TestKnowledge:
             (1, (9, 0), True),
             (1, None, False),
             (1, (0.5, 0), False),
+            (1, (0, 0), np.zeros(2)),
         ],
     )
     def test_a_change_that_cannot_be_is_refused(self, change: Any) -> None:

@@ -104,6 +104,22 @@ def test_the_vision_is_handed_on() -> None:
     assert {problem.vision for problem in sample_problems(OPEN, 5, vision=3)} == {3}
 
 
+def test_distinct_problems_share_no_start_and_no_goal() -> None:
+    found = sample_problems(OPEN, 40, seed=3, distinct=True)
+    assert len({problem.start for problem in found}) == len({problem.goal for problem in found}) == 40
+    assert found[:10] == sample_problems(OPEN, 10, seed=3, distinct=True)
+    assert {(problem.start, problem.goal) for problem in found} <= {
+        (problem.start, problem.goal) for problem in sample_problems(OPEN, 400, seed=3)
+    }
+
+
+def test_a_map_too_small_for_so_many_distinct_problems_is_refused() -> None:
+    with pytest.raises(InputError, match="no more than 4 problems were found that share no start and no goal"):
+        sample_problems(Grid([[1, 1], [1, 1]]), 5, distinct=True)
+    with pytest.raises(InputError, match="distinct must be True or False"):
+        sample_problems(OPEN, 1, distinct=2)  # type: ignore[arg-type]
+
+
 def test_no_problem_is_an_empty_list() -> None:
     assert sample_problems(OPEN, 0) == []
 
@@ -125,7 +141,9 @@ def test_a_count_that_is_none_is_refused(count: Any) -> None:
         sample_problems(OPEN, count)
 
 
-@pytest.mark.parametrize(("low", "high"), [(-1, 5), (5, 4), (math.nan, 5), (1, math.nan), ("x", 5), (1, None)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1, 5), (5, 4), (math.nan, 5), (1, math.nan), ("x", 5), (1, None), (1, 10**400)]
+)
 def test_a_range_that_is_none_is_refused(low: Any, high: Any) -> None:
     with pytest.raises(InputError, match="range"):
         sample_problems(OPEN, 1, low, high)

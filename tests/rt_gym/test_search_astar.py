@@ -22,7 +22,7 @@ from rt_gym.search import astar
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, begin_astar, connected, resume_astar, shortest_cost
 from rt_gym.search.buckets import Buckets, first_slot, make_buckets
 from rt_gym.search.distance import exact_distances
-from rt_gym.search.space import trace
+from rt_gym.search.tree import trace
 
 
 class TestDistances:

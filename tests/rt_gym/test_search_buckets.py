@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rt_gym import Grid
 from rt_gym.cost import DIAGONAL, STRAIGHT, encode
 from rt_gym.search.buckets import any_left, clear, first_slot, insert, make_buckets, pop, purge, take_out
-from rt_gym.search.space import open_state
+from rt_gym.search.nodes import open_node
 
 pytestmark = pytest.mark.plain
 
@@ -40,7 +40,7 @@ class Model:
         if self.slots == len(CELLS):
             return
         space, slot = self.buckets.space, np.int64(self.slots)
-        open_state(space, np.int64(1 << 32), slot, CELLS[slot], np.int64(h))
+        open_node(space, np.int64(1 << 32), slot, CELLS[slot], np.int64(h))
         space.g[slot], space.f[slot] = g, g + h
         insert(self.buckets, slot)
         self.open[self.slots] = g, g + h

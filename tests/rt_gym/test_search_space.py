@@ -11,6 +11,7 @@ import agents
 from reference.plain_oracle import random_problem
 from rt_gym import Problem
 from rt_gym.search.heap import Heap, heapify, lower, pop, push
+from rt_gym.search.nodes import Nodes
 from rt_gym.search.space import NONE, Space, draw, forget, give_slot, make_space
 
 LAST_STAMP = 2**31 - 1
@@ -106,7 +107,7 @@ class TestSpace:
             fresh, old = agents.make(agent_id, **options), agents.make(agent_id, **options)
             expected = agents.run(fresh, problem)
             agents.run(old, problem)
-            space = next(part for part in parts(old.memory) if isinstance(part, Space))
+            space = next(part for part in parts(old.memory) if isinstance(part, Space | Nodes))
             space.state[0].stamp = LAST_STAMP - 3
             run = agents.run(old, problem)
             assert run.path.tolist() == expected.path.tolist()

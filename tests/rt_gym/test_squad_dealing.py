@@ -16,7 +16,8 @@ def situation(ready: list[int], **known: list[float]) -> Situation:
     zeros = [0] * len(ready)
     columns = {name: np.array(known.get(name, zeros)) for name in ("distance", "raised", "waited", "left")}
     asks = np.array(known.get("asks", [10] * len(ready)), np.int64)
-    return Situation(ready=np.array(ready, bool), under_way=np.ones(len(ready), bool), asks=asks, **columns)
+    every = np.ones(len(ready), bool)
+    return Situation(ready=np.array(ready, bool), under_way=every, asks=asks, allowance=UNLIMITED, **columns)
 
 
 def test_equal_shares_go_to_those_who_must_plan() -> None:

@@ -159,6 +159,14 @@ class TestCells:
         assert set(world.view.take_changes()) == {(1, 0), (2, 0)}
         assert world.trip.changed.size <= 60
 
+    @pytest.mark.parametrize("vision", [None, 1])
+    def test_an_agent_prepares_itself_for_the_map_as_it_is_believed_now(self, vision: int | None) -> None:
+        world = World(Problem(YARD, (0, 0), (2, 2), vision=vision))
+        assert (world.kernel_view.as_grid() is YARD) == (vision is None)
+        world.set_cell((0, 1), False)
+        believed = world.kernel_view.as_grid()
+        assert (believed == YARD, believed.passable[1, 0]) == (False, False)
+
     def test_scheduled_changes_go_on_after_an_edit(self) -> None:
         world = World(Problem(CORRIDOR, (0, 0), (5, 0), changes=((1, (3, 0), False),)))  # type: ignore[arg-type]
         world.set_cell((4, 0), False)

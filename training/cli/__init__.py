@@ -42,10 +42,7 @@ class _Group(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            check_agents()
-        except ImportError as error:
-            _stop(f"rt-gym: {error}", 2)
-        try:
+            _refuse_other_agents()
             return super().invoke(ctx)
         except ValueError as error:
             from rt_gym.errors import InputError  # free by now, if it is one
@@ -65,6 +62,13 @@ class _Group(TyperGroup):
             _stop(f"rt-gym: {error}", 1)
         except KeyboardInterrupt as error:
             _stop("stopped", exit_code(error))
+
+
+def _refuse_other_agents() -> None:
+    try:
+        check_agents()
+    except ImportError as error:
+        _stop(f"rt-gym: {error}", 2)
 
 
 def _stop(message: str, code: int) -> NoReturn:
@@ -106,15 +110,25 @@ for name, command in _COMMANDS.items():
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
-    """Stop the command; while LLVM compiles a little later, because its callbacks into Python swallow errors."""
+    """Stop the command, a little later where an error would be swallowed; end at once where none has begun."""
+    running = False
     while frame:
-        if frame.f_globals.get("__name__", "").startswith("llvmlite"):
+        if _swallows(frame):
             later = threading.Timer(0.1, _thread.interrupt_main, [signum])
             later.daemon = True
             later.start()
             return
+        running |= frame.f_code is _Group.invoke.__code__
         frame = frame.f_back
+    if not running:
+        raise SystemExit(128 + signum)  # Typer would take SIGTERM for Ctrl-C
     raise Terminated if signum == signal.SIGTERM else KeyboardInterrupt
+
+
+def _swallows(frame: FrameType) -> bool:
+    """Whether C above a frame swallows errors: LLVM, which calls Python while it compiles; Numba, while imported."""
+    module = frame.f_globals.get("__name__", "")
+    return module.startswith("llvmlite") or (module.startswith("numba") and frame.f_code.co_name == "<module>")
 
 
 def main() -> None:

@@ -1,10 +1,8 @@
-"""``rt-gym play``: one run to watch, to step through, or to save as a film."""
+"""``rt-gym play``: one run of an agent or of a squad, to watch, to step through, or to save as a film."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -12,15 +10,16 @@ from training.cli.options import PROBLEMS, AsJson, Changes, Group, Seed, Vision,
 from training.cli.terminal import print_json, progress
 
 if TYPE_CHECKING:
-    from agents import Run
-    from rt_gym import Problem
-    from training.cli.screens import Look
-    from training.runs import Contender
+    from rt_gym import Grid, Problem
+    from training.cli.show import Solo, Team
 
 _MOST_SHOWN = 1 << 22  # cells of a map that is shown as a whole, unless a part of it is asked for
 _CLOSE = 256  # cells along each side of what is shown of a larger one
 
-_AGENT, _SHOWING = Group("Agent"), Group("Showing")
+_PER_UNIT = 50  # expansions per tick and unit, where no allowance is given
+_RULE = "equal"
+
+_AGENT, _SQUAD, _SHOWING = Group("Agent"), Group("Squad"), Group("Showing")
 
 MapName = Annotated[str, typer.Argument(metavar="MAP", help="A bundled map or a file, see rt-gym maps.")]
 Start = Annotated[str | None, PROBLEMS.option("X,Y", "Where to begin; goes with --goal.")]
@@ -29,6 +28,13 @@ Optimal = Annotated[str | None, PROBLEMS.option("LOW..HIGH", "Draw a problem wit
 MaxMoves = Annotated[int, PROBLEMS.option("N", "Give up after this many moves.", min=1, max=10_000_000)]
 Agent = Annotated[str, _AGENT.option("ID[:NAME=VALUE,...]", "The agent and its settings, see rt-gym agents.")]
 Budget = Annotated[int | None, _AGENT.option("N", "Expansions per move; fits the settings that are not given.", min=1)]
+Units = Annotated[int | None, _SQUAD.option("N", "How many units go at once, each with an agent.", min=1, max=10_000)]
+_OF_ALL = f"Expansions per tick for all together; {_PER_UNIT} per unit if not given."
+AllowanceOfAll = Annotated[int | None, _SQUAD.option("N", _OF_ALL, min=1, max=10**12)]
+Rule = Annotated[str | None, _SQUAD.option("NAME", "Who gets them: equal, round-robin, nearest or neediest.")]
+Blocking = Annotated[bool, _SQUAD.option(None, "Units are in each other's way.", "--blocking")]
+Push = Annotated[bool, _SQUAD.option(None, "Units on their goals are pushed out of the way.", "--push")]
+SharedFog = Annotated[bool, _SQUAD.option(None, "Units tell each other what they see.", "--shared-fog")]
 Window = Annotated[bool, _SHOWING.option(None, "Open a window instead of drawing in the terminal.", "--window")]
 Step = Annotated[bool, _SHOWING.option(None, "Stop at every move and say what was decided and why.", "--step")]
 Fps = Annotated[float, _SHOWING.option("N", "Pictures per second.", min=0.1, max=50)]
@@ -55,15 +61,29 @@ class _Task:
         """Return the problem that was asked for, or a random one, on a map that changes if that was asked for."""
         from training.runs import changes_for, choose_changes
 
-        problem = self._drawn() if self.start is None and self.goal is None else self._given()
+        problem = self._drawn(1)[0] if self.start is None and self.goal is None else self._given()
         if self.changes is None:
             return problem
         return replace(problem, changes=changes_for(problem, choose_changes(self.changes), self.seed))
 
-    def _drawn(self) -> "Problem":
+    def problems(self, units: int) -> "list[Problem]":
+        """Return random problems for units; the map changes as it does for the first of them."""
+        from training.runs import changes_for, choose_changes
+
+        if self.start is not None or self.goal is not None:
+            _refuse("--start and --goal are those of one agent: units begin and end at random places")
+        with progress("drawing problems", 1):
+            drawn = self._drawn(units)
+        if self.changes is None:
+            return drawn
+        schedule = changes_for(drawn[0], choose_changes(self.changes), self.seed)
+        return [replace(problem, changes=schedule) for problem in drawn]
+
+    def _drawn(self, count: int) -> "list[Problem]":
         from rt_gym import load_map, sample_problems
 
-        return sample_problems(load_map(self.map_name), 1, *optimal_range(self.optimal), self.seed, self.vision)[0]
+        bounds = optimal_range(self.optimal)
+        return sample_problems(load_map(self.map_name), count, *bounds, self.seed, self.vision, distinct=True)
 
     def _given(self) -> "Problem":
         from rt_gym import InputError, Problem, load_map
@@ -77,6 +97,45 @@ class _Task:
         return Problem(load_map(self.map_name), *ends, self.vision)
 
 
+@dataclass(frozen=True)
+class _Order:
+    """The squad that was asked for."""
+
+    units: int | None
+    allowance: int | None
+    rule: str | None
+    blocking: bool
+    push: bool
+    shared_fog: bool
+
+    def check(self, budget: int | None, vision: int | None, step: bool) -> None:
+        """Refuse options that do not go together."""
+        if self.units is None:
+            for option in fields(self):
+                if getattr(self, option.name) not in (None, False):
+                    _refuse(f"--{option.name.replace('_', '-')} goes with --units")
+        elif budget is not None:
+            _refuse("--budget is for the moves of one agent: what units may expand together is --allowance")
+        elif step:
+            _refuse("--step tells why one agent moves as it does: it does not go with --units")
+        elif self.push and not self.blocking:
+            _refuse("--push goes with --blocking")
+        elif self.shared_fog and vision is None:
+            _refuse("--shared-fog goes with --vision")
+
+    def options(self) -> dict[str, Any]:
+        """Return what a squad takes besides its problems and agents."""
+        rule = _RULE if self.rule is None else self.rule
+        own = {"allowance": self.allowance or _PER_UNIT * (self.units or 1), "rule": rule}
+        return own | {name: getattr(self, name) for name in ("blocking", "push", "shared_fog")}
+
+
+def _refuse(sentence: str) -> NoReturn:
+    from rt_gym import InputError
+
+    raise InputError(sentence)
+
+
 def play(
     map_name: MapName,
     start: Start = None,
@@ -87,6 +146,12 @@ def play(
     max_moves: MaxMoves = 10_000,
     agent: Agent = "lss-lrta",
     budget: Budget = None,
+    units: Units = None,
+    allowance: AllowanceOfAll = None,
+    rule: Rule = None,
+    blocking: Blocking = False,
+    push: Push = False,
+    shared_fog: SharedFog = False,
     window: Window = False,
     step: Step = False,
     fps: Fps = 15,
@@ -96,84 +161,59 @@ def play(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Watch an agent on its way, in the terminal or in a window."""
-    from rt_gym import InputError
+    """Watch an agent or a squad on its way, in the terminal or in a window."""
     from training.cli.screens import Look
+    from training.cli.show import perform
+
+    if step and as_json:
+        _refuse("--step tells a story and --json prints one document: only one of them can be had")
+    order = _Order(units, allowance, rule, blocking, push, shared_fog)
+    order.check(budget, vision, step)
+    task, files = _Task(map_name, start, goal, optimal, vision, changes, seed), list(dict.fromkeys(save or ()))
+    ways = agent, max_moves, seed
+    piece, zoom = _solo(task, zoom, budget, *ways) if units is None else _team(task, zoom, order, *ways)
+    perform(piece, Look(window, step, fps, every, zoom, as_json), files)
+    if as_json:
+        print_json(piece.document() | {"files": [str(path) for path in files]})
+    else:
+        typer.echo("\n".join([*piece.summary(), *map(_saved, files)]))
+
+
+def _solo(
+    task: _Task, zoom: int | None, budget: int | None, spec: str, max_moves: int, seed: int
+) -> "tuple[Solo, int | None]":
+    """Return the run of one agent, and how many cells around it are shown."""
+    from training.cli.show import Solo
     from training.runs import Allowance, enlist
     from training.runs.contenders import parse_agent
 
-    if step and as_json:
-        raise InputError("--step tells a story and --json prints one document: only one of them can be had")
-    problem = _Task(map_name, start, goal, optimal, vision, changes, seed).problem()
-    contender = enlist(*parse_agent(agent), Allowance.of(budget))
-    huge = problem.grid.passable.size > _MOST_SHOWN
-    zoom = _CLOSE if huge and zoom is None else zoom
-    look, files = Look(window, step, fps, every, zoom, as_json), list(dict.fromkeys(save or ()))
-    run = _show(contender, problem, look, files, {"max_moves": max_moves, "seed": seed})
-    if as_json:
-        asked = {"agent": contender.agent, "settings": contender.settings, "budget": budget, "seed": seed}
-        print_json(asked | _document(run) | {"files": [str(path) for path in files]})
-    else:
-        typer.echo("\n".join(_summary(contender.entry.label, run, files)))
+    problem = task.problem()
+    zoom, huge = _near(problem.grid, zoom)
+    contender = enlist(*parse_agent(spec), Allowance.of(budget))
+    return Solo(contender, problem, max_moves, seed, zoom if huge else None), zoom
 
 
-def _show(contender: "Contender", problem: "Problem", look: "Look", save: list[Path], bounds: dict[str, Any]) -> "Run":
-    """Run an agent, then show the same run and write its films; return the record."""
-    import agents
-    from training.cli.film import Show, open_film
-    from training.cli.playback import Playback
-    from training.runs.contenders import blaming, make_agent
+def _team(
+    task: _Task, zoom: int | None, order: _Order, spec: str, max_moves: int, seed: int
+) -> "tuple[Team, int | None]":
+    """Return the run of a squad, and how many cells around its first unit are shown."""
+    from training.cli.show import Team
+    from training.runs import Allowance, enlist
+    from training.runs.contenders import parse_agent
 
-    agent = make_agent(contender.agent, contender.settings)
-    with ExitStack() as stack:
-        films = [stack.enter_context(closing(open_film(path, look.fps))) for path in save]
-        with progress("measuring", 1), blaming(contender.agent, problem):
-            run = agents.run(agent, problem, budget=contender.budget, **bounds)
-        show = Show(look, contender.entry.label, run, films)
-        screen = look.screen(show.size)
-        if screen or films or look.step:
-            window = look.zoom if problem.grid.passable.size > _MOST_SHOWN else None
-            playback = Playback(agent, problem, contender.budget, **bounds, name=contender.agent, window=window)
-            show.play(playback, screen)
-    return run
+    problems, options = task.problems(order.units or 1), order.options()
+    zoom, _ = _near(problems[0].grid, zoom)
+    contender = enlist(*parse_agent(spec), Allowance.of(max(1, options["allowance"] // len(problems))))
+    return Team(contender, problems, max_moves, seed, options), zoom
 
 
-def _summary(name: str, run: "Run", files: "list[Path]") -> Iterator[str]:
-    """Yield the lines that end the show."""
+def _near(grid: "Grid", zoom: int | None) -> tuple[int | None, bool]:
+    """Return how many cells are shown, not all of a huge map unless asked for, and whether it is one."""
+    huge = grid.passable.size > _MOST_SHOWN
+    return _CLOSE if huge and zoom is None else zoom, huge
+
+
+def _saved(path: Path) -> str:
     from rt_gym.files import shown
-    from training.cli.playback import ENDS, number
 
-    problem, spent = run.problem, run.move_seconds
-    yield f"{name} on {shown(problem.grid.name)} from {problem.start} to {problem.goal}: {ENDS[run.outcome]}"
-    ratio = run.suboptimality if run.solved else None
-    slowest = f", {_short(spent.max * 1e6)} µs for the slowest move" if spent and run.moves else ""
-    rows = (
-        ("cost", number(run.cost), f"{ratio:.3f} times the optimal {number(run.optimal)}" if ratio else ""),
-        ("moves", f"{run.moves:,}", f"{run.stays:,} of them standing still" if run.stays else ""),
-        ("expansions", number(run.expansions_per_move), f"per move, {run.max_expansions:,} for the hardest"),
-        ("scans", number(run.scans / max(1, run.moves)), f"per move, {run.max_scans:,} for the hardest"),
-        ("time", _short(run.seconds * 1e3), f"ms{slowest}"),
-    )
-    for what, value, note in rows:
-        yield f"  {what:10}{value:>12}  {note}".rstrip()
-    for path in files:
-        yield f"saved {shown(path)}"
-
-
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _document(run: "Run") -> dict[str, Any]:
-    """Return the summary as JSON takes it."""
-    plain = ("outcome", "cost", "optimal", "moves", "stays", "expansions", "expansions_per_move", "max_expansions")
-    return {
-        "map": run.problem.grid.name,
-        "start": run.problem.start,
-        "goal": run.problem.goal,
-        "vision": run.problem.vision,
-        "changes": len(run.problem.changes or ()),
-        **{name: getattr(run, name) for name in (*plain, "scans", "seconds")},
-        "suboptimality": run.suboptimality if run.solved else None,
-        "move_seconds": run.move_seconds and run.move_seconds._asdict(),
-    }
+    return f"saved {shown(path)}"

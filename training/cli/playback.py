@@ -1,7 +1,7 @@
-"""One run, moment by moment: an agent acts in a world, and every moment can be drawn and told in plain words."""
+"""One run of an agent or of a squad, moment by moment; every moment can be drawn and told in plain words."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from agents import Agent, Run
 from agents.record import Decision
 from agents.runner.trials import ask
-from rt_gym import Budget, Problem, World
+from rt_gym import Budget, Problem, Squad, SquadRun, World
 from rt_gym.cost import to_float, to_floats
-from rt_gym.render import Scene
+from rt_gym.render import Scene, close_up
 from rt_gym.render.pane import make_pane
-from rt_gym.render.scene import GRID_LAYERS
 from rt_gym.search.values import values_at
+from rt_gym.squad.picture import squad_scene
 from rt_gym.terrain import DIRECTIONS, Position
 from rt_gym.trip import STAY
 from training.runs.contenders import blaming
@@ -38,31 +38,40 @@ FRESH = 4  # moves for which a cell that has changed is marked, be it as at the 
 
 
 @dataclass(frozen=True)
-class Moment:
-    """The agent has decided on a move and not made it yet, or the run is over.
+class Instant:
+    """What is known of every moment.
 
     Attributes:
         moves: how many moves have been made.
+        outcome: None, or how the run ended, one of ``ENDS``.
+    """
+
+    moves: int
+    outcome: str | None = field(default=None, kw_only=True)
+
+    def due(self, every: int) -> bool:
+        """Whether this is every ``every``-th moment, or the last one."""
+        return self.outcome is not None or self.moves % every == 0
+
+
+@dataclass(frozen=True)
+class Moment(Instant):
+    """The agent has decided on a move and not made it yet, or the run is over.
+
+    Attributes:
         position: where the agent stands.
         cost: what the moves made have cost.
         action: what it has decided; None when the run is over.
         decision: why; None when the run is over, and for an agent that does not explain itself.
         expansions, scans: the work of this decision.
-        outcome: None, or how the run ended: ``"goal"``, ``"out of moves"``, ``"no path"`` or ``"overrun"``.
     """
 
-    moves: int
     position: Position
     cost: float
     action: int | None
     decision: Decision | None
     expansions: int
     scans: int
-    outcome: str | None = None
-
-    def due(self, every: int) -> bool:
-        """Whether this is every ``every``-th moment, or the last one."""
-        return self.outcome is not None or self.moves % every == 0
 
 
 class Playback:
@@ -203,36 +212,56 @@ class Playback:
         return layers
 
 
+@dataclass(frozen=True)
+class SquadMoment(Instant):
+    """A tick of a squad is over, and ``moves`` of them are by now; none at the start.
+
+    Attributes:
+        arrived: how many units stand on their goals.
+        work: what all units together spent in that tick.
+        still: bool per unit, whether it stood still although it was under way.
+        unserved: how many units had to plan and were given nothing.
+    """
+
+    arrived: int
+    work: int
+    still: NDArray[np.bool_]
+    unserved: int
+
+
+class SquadPlayback:
+    """A squad that makes one tick per moment asked for.
+
+    Args:
+        squad: one that has not begun.
+        max_ticks: how many ticks there may be.
+    """
+
+    def __init__(self, squad: Squad, max_ticks: int) -> None:
+        self.squad, self.max_ticks = squad, max_ticks
+
+    def moments(self) -> Iterator[SquadMoment]:
+        """Yield the start, then every tick when it is over. The squad goes on when the next is asked for."""
+        squad = self.squad
+        still, unserved = np.zeros(len(squad.units), bool), 0
+        while True:
+            outcome = "goal" if squad.done else "out of moves" if squad.ticks >= self.max_ticks else None
+            arrived = int(squad.arrived.sum())
+            yield SquadMoment(squad.ticks, arrived, squad.work, still, unserved, outcome=outcome)
+            if outcome:
+                return
+            at, waited = squad.positions, squad.situation.waited
+            squad.tick()
+            still = (squad.positions == at).all(axis=1) & ~squad.arrived
+            unserved = int((squad.situation.waited > waited).sum())
+
+    def scene(self, moment: SquadMoment, caption: str = "") -> Scene:
+        """Return the picture of the moment that was yielded last. It holds until the next one is asked for."""
+        return squad_scene(self.squad, moment.still, caption)
+
+
 def _touching(one: Position, other: Position) -> bool:
     return max(abs(one[0] - other[0]), abs(one[1] - other[1])) <= 1
-
-
-def close_up(scene: Scene, cells: int) -> Scene:
-    """Return the part of a scene that is at most ``cells`` wide and high, around the agent.
-
-    Start and goal are moved to the nearest edge where they are out of sight, and so show the way.
-    """
-    pane = make_pane(scene.passable.shape, scene.position, cells, cells, cells)
-    corner, last = np.array([pane.left, pane.top]), np.array([pane.columns - 1, pane.rows - 1])
-
-    def moved(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        return positions[pane.inside(positions)] - corner
-
-    def edged(position: Position) -> Position:
-        x, y = np.clip(np.array(position) - corner, 0, last)
-        return int(x), int(y)
-
-    return Scene(
-        passable=pane.cut(scene.passable),
-        known=None if scene.known is None else pane.cut(scene.known),
-        position=edged(scene.position),
-        start=edged(scene.start),
-        goal=edged(scene.goal),
-        trail=moved(scene.trail),
-        layers={name: (pane.cut if name in GRID_LAYERS else moved)(layer) for name, layer in scene.layers.items()},
-        caption=scene.caption,
-        changed=moved(scene.changed),
-    )
 
 
 def caption(label: str, moment: Moment, run: Run) -> str:
@@ -243,6 +272,18 @@ def caption(label: str, moment: Moment, run: Run) -> str:
         parts = [ENDS[moment.outcome], _some(moment.moves, "move"), f"cost {number(moment.cost)}"]
         if run.solved and run.suboptimality:
             parts.append(f"{run.suboptimality:.2f} x optimal")
+    return " · ".join([label, *parts])
+
+
+def squad_caption(label: str, moment: SquadMoment, run: SquadRun, allowance: int) -> str:
+    """Return one line about a tick: agent, tick, arrivals, work, and how many wait."""
+    if moment.outcome == "goal":
+        parts = ["all arrived", _some(moment.moves, "tick"), f"{run.suboptimality.mean():.2f} x optimal"]
+    else:
+        parts = [f"tick {moment.moves} of {run.ticks}", f"{moment.arrived} of {run.units} arrived"]
+        parts += [f"work {moment.work:,} of {allowance:,}"]
+        unserved = f", {moment.unserved} without a share" if moment.unserved else ""
+        parts += [f"{moment.still.sum()} stand still{unserved}"] if moment.still.any() else []
     return " · ".join([label, *parts])
 
 

@@ -12,8 +12,7 @@ from typing import Any, Self
 
 from rich.console import Console
 
-from rt_gym.render import Scene, Window, frame, text
-from training.cli.playback import close_up
+from rt_gym.render import Scene, Window, close_up, frame, text
 from training.cli.terminal import in_known_colours
 
 if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""``rt-gym train``: learn how deep to look ahead and where to, from labels, by reinforcement or by evolution."""
+"""``rt-gym train``: learn how deep to look ahead, where to, and who may, from labels, by reinforcement or evolution."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from training.cli.options import (
+    AGENTS,
     LEARNING,
+    MAPS,
     OUTPUT,
     AsJson,
     Backend,
@@ -277,3 +279,51 @@ def rl(
     columns = ["generations" if algo == "cma" else "steps", "mean return", *result.progress.names]
     print_table("On the validation maps", columns, result.progress.table(), 0)
     _print_findings(result.tables, result.remarks, result.files)
+
+
+SquadMaps = Annotated[list[str] | None, MAPS.option("MAP", "Names, files, folders, splits; repeatable.")]
+Units = Annotated[int, MAPS.option("N", "Units of a squad.", min=1, max=1 << 16)]
+Agent = Annotated[str, AGENTS.option("ID", "The agent of every unit.")]
+Allowance = Annotated[int, AGENTS.option("N", "Expansions of all units together in a tick.", min=1)]
+Share = Annotated[int, AGENTS.option("N", "What a unit that is served asks for.", min=1)]
+DealerGenerations = Annotated[int, LEARNING.option("N", "Generations; 0 only judges the rules.", min=0, max=10_000)]
+Squads = Annotated[int, LEARNING.option("N", "Squads that each generation is tried on.", min=1, max=10_000)]
+TestSquads = Annotated[int, LEARNING.option("N", "Squads to be judged on.", min=1, max=10_000)]
+
+
+@app.command()
+def dealer(
+    maps: SquadMaps = None,
+    units: Units = 20,
+    agent: Agent = "rtaa",
+    allowance: Allowance = 100,
+    share: Share = 100,
+    generations: DealerGenerations = 20,
+    squads: Squads = 8,
+    test_squads: TestSquads = 64,
+    out: Out = Path("rt-gym-dealer"),
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Evolve a network that deals the allowance of a squad, and compare it with the rules.
+
+    Without maps: rooms-64. The network is chosen and judged on problems that it was not tried on.
+    """
+    from training.judge.think import dealers_table
+    from training.learn.evolve import LEARNED, DealerConfig, train_dealer
+    from training.runs import Draw, find_courses
+
+    config = DealerConfig(generations=generations, squads=squads, test=test_squads, seed=seed)
+    grids = [course.grid for course in find_courses(maps or ["rooms-64"], Draw(1))]
+    make_folder(out)
+    with progress("squads", generations + 7) as advance:
+        settings = {"map": grids, "units": units, "agent": agent, "allowance": allowance, "share": share}
+        result = train_dealer(config, advance, **settings)
+    if result.policy:
+        result.policy.save(out / "dealer.json")
+    if as_json:
+        print_json({"units": units, "times": {name: times.tolist() for name, times in result.times.items()}})
+        return
+    print_tables([dealers_table(result.times, units, LEARNED if result.policy else None)])
+    if result.policy:
+        typer.echo(f"\n{out / 'dealer.json'}")

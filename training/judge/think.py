@@ -1,7 +1,9 @@
-"""Judge policies that think or act, by the time until the goal is reached, on problems that each is given once.
+"""Judge policies that think or act, and those that deal thinking time, by the time until goals are reached.
 
 A policy is a function from a batch of observations of RTThink-v0 to actions. Those to beat think for a fixed number of
 slices before every commitment: the best of them is what a real-time agent with a fixed lookahead can do.
+
+A dealer lets a squad of RTSquad-v0 make one tick. Those to beat deal by the same rule in every tick.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,10 +19,13 @@ from numpy.typing import NDArray
 
 from rt_gym import InputError, Problem
 from rt_gym.envs.single import pick, seeded
+from rt_gym.envs.squad.dealer import SquadSettings
+from rt_gym.envs.squad.episode import SquadEpisode
 from rt_gym.envs.think.episode import ACT, THINK
 from rt_gym.errors import whole
 from rt_gym.features.thinking import THOUGHTS
-from training.judge.stats import Estimate, estimate, resampled_sums
+from rt_gym.squad import RULES, Squad
+from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
 
 SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones end
@@ -30,6 +35,7 @@ SLICES_TO_BEAT = (1, 2, 4, 8, 16, UNTIL_FOUND)
 _FIXED = {f"slices={number}" if number < UNTIL_FOUND else "until found": number for number in SLICES_TO_BEAT}
 
 Policy = Callable[[NDArray[np.float32]], NDArray[np.int64]]
+Dealer = Callable[[Squad, np.random.Generator], Any]
 
 
 class FixedSlices:
@@ -176,3 +182,54 @@ def _line(times: Mapping[str, Times], name: str) -> list[str]:
     cells = ["-", "-"] if ahead is None else [digits(ahead.value), interval(ahead)]
     share = own.thought.sum() / own.time.sum()
     return [name, f"{own.ratio:.2f}", *cells, f"{100 * share:.0f} %", f"{own.solved.sum()}/{own.solved.size}"]
+
+
+def by_rule(rule: Any) -> Dealer:
+    """Return a dealer that follows the same rule in every tick: a name, a policy, or its file."""
+    return lambda squad, rng: squad.tick(rule=rule)
+
+
+DEALERS: dict[str, Dealer] = {
+    **{rule: by_rule(rule) for rule in RULES},
+    "random rule": lambda squad, rng: squad.tick(rule=RULES[rng.integers(len(RULES))]),
+    "random shares": lambda squad, rng: squad.tick(weights=rng.random(len(squad.problems))),
+}
+
+
+def dealt_times(dealer: Dealer, settings: SquadSettings, seeds: Iterable[int]) -> Floats:
+    """Return the mean goal-achievement time of the units of every squad, in ticks; cut ones count as they were cut.
+
+    A squad is the one that RTSquad-v0 with these settings begins with after ``reset(seed=...)``. The return of its
+    episode is minus this times the number of units.
+    """
+    episode, shown, times = SquadEpisode(settings), np.empty(settings.size, np.float32), []
+    for seed in seeds:
+        episode.begin(seeded(seed), settings.named(shown))
+        squad, rng, under_way = episode.squad, np.random.default_rng(seed), 0
+        while not squad.done and squad.ticks < settings.max_ticks:
+            under_way += int((~squad.arrived).sum())
+            dealer(squad, rng)
+        times.append(under_way / settings.units)
+    return np.array(times)
+
+
+def dealers_table(times: Mapping[str, Floats], units: int, learned: str | None = None) -> Table:
+    """Return the table of dealers, and how much longer the units of each are under way than those of a learned one.
+
+    Differences are paired: all dealers have met the same squads.
+    """
+    title = f"{next(iter(times.values())).size} squads of {units} units: ticks until a unit reaches its goal"
+    columns = ["\ndealer", "mean\ntime", "95 %\ninterval", "mean\nreturn"]
+    columns += ["longer than\nlearned", "95 %\ninterval", "in\npercent"] if learned else []
+    sums = resampled_sums(np.stack(list(times.values()), axis=1), seed=0)
+    count = next(iter(times.values())).size
+    means = dict(zip(times, sums.T / count, strict=True))
+    rows = []
+    for name, values in means.items():
+        own = estimate(values, count)
+        cells = [name, digits(own.value), interval(own), digits(-units * own.value)]
+        if learned:
+            gap = estimate(values - means[learned], count)
+            cells += [f"{gap.value:+.2f}", interval(gap), f"{100 * gap.value / means[learned][0]:+.1f}"]
+        rows.append(cells if name != learned else [*cells[:4], "", "", ""])
+    return Table(title, columns, rows)

@@ -16,7 +16,7 @@ which is the largest of the outputs 2 y log d - (log d)^2: a network like any ot
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
-from math import inf, log
+from math import exp, inf, log
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,12 @@ from agents.policies.networks import DECISIONS, Network
 from agents.policy_lrta import PolicyLRTA
 from rt_gym import InputError, World
 from rt_gym.archive import Shapes, load_archive, save_archive
+from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.errors import quoted, whole
+from rt_gym.features.dealing import DEALT
+from rt_gym.squad.policy import DealerPolicy
 from training.judge.stats import Floats
+from training.judge.think import DEALERS, by_rule, dealt_times
 from training.learn import OnProgress, TrainingSetup, hardest, problems_of, split_problems
 from training.learn.merit import DepthCurve, LogRatios, measure_curve, merit, rate_networks
 from training.runs import Course, Workers
@@ -284,15 +288,7 @@ def _centres(
     encoding: Encoding, config: EvolutionConfig, curves: list[DepthCurve], workers: Workers, tried: History
 ) -> Iterator[Floats]:
     """Yield the centre of the search after every generation; those that the history knows are not walked again."""
-    rng = np.random.default_rng(config.seed)
-    options = {
-        "popsize": config.population,
-        "CMA_diagonal": config.diagonal,
-        "randn": lambda *shape: rng.standard_normal(shape),
-        "seed": np.nan,  # NumPy's own generator is left alone
-        "verbose": -9,
-    }
-    strategy = cma.CMAEvolutionStrategy(encoding.start(), config.sigma, options)
+    strategy = _strategy(encoding.start(), config.sigma, config.population, config.diagonal, config.seed)
     for number in range(config.generations):
         drawn = strategy.ask()
         if number == len(tried.losses):
@@ -302,6 +298,19 @@ def _centres(
             tried.losses.append(np.array([min(VOID, -config.merit(pair)) for pair in logs]))
         strategy.tell(list(tried.candidates[number]), tried.losses[number].tolist())
         yield strategy.mean.copy()
+
+
+def _strategy(start: Floats, sigma: float, population: int, diagonal: bool, seed: int) -> Any:
+    """Return CMA-ES with random numbers of its own."""
+    rng = np.random.default_rng(seed)
+    options = {
+        "popsize": population,
+        "CMA_diagonal": diagonal,
+        "randn": lambda *shape: rng.standard_normal(shape),
+        "seed": np.nan,  # NumPy's own generator is left alone
+        "verbose": -9,
+    }
+    return cma.CMAEvolutionStrategy(start, sigma, options)
 
 
 def _best(merits: Sequence[LogRatios], config: EvolutionConfig) -> int:
@@ -337,3 +346,121 @@ def _about(setup: TrainingSetup, config: EvolutionConfig, d_max: int, tried: His
         "validation": [course.name for course in setup.validation],
         "d_max": d_max,
     }
+
+
+# Dealers
+
+
+@dataclass(frozen=True)
+class DealerConfig:
+    """How to evolve a dealer for squads; see ``rt_gym.squad.policy``.
+
+    Attributes:
+        hidden: units of the hidden layer.
+        generations: how many.
+        population: candidates of each.
+        squads: how many squads a generation is tried on, others in each.
+        check: after how many generations their centre is judged on the validation squads.
+        validation: how many of these there are.
+        test: how many squads the best centre is judged on, beside the rules.
+        sigma: how far the first generation is spread.
+        seed: for the candidates, and for the problems of all squads.
+    """
+
+    hidden: int = 3
+    generations: int = 20
+    population: int = 12
+    squads: int = 8
+    check: int = 4
+    validation: int = 32
+    test: int = 64
+    sigma: float = 0.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        least = {"hidden": 1, "generations": 0, "population": 4, "squads": 1, "check": 1, "validation": 1, "test": 1}
+        for name, low in least.items():
+            whole(name, getattr(self, name), low, _MOST)
+        whole("seed", self.seed, 0)
+        if not 0 < self.sigma < inf:
+            raise InputError(f"sigma must be above 0, not {self.sigma}")
+
+    @property
+    def scale(self) -> Floats:
+        """How large the numbers of a dealer are beside each other: those of the output are large."""
+        inputs = len(DEALT) * self.hidden
+        return np.repeat([0.3, 0.3, 5.0], [inputs, self.hidden, self.hidden + 1])
+
+    def dealer(self, vector: Floats, about: dict[str, Any] | None = None) -> DealerPolicy:
+        """Return the dealer of a vector: weights and bias of the hidden layer, then those of the output."""
+        weights, bias, last = np.split(vector * self.scale, np.cumsum([len(DEALT) * self.hidden, self.hidden]))
+        layers = (weights.reshape(-1, self.hidden), bias), (last[:-1, None], last[-1:])
+        return DealerPolicy(layers, about=about or {})
+
+    def start(self) -> Floats:
+        """Return a vector for which units near their goals are more urgent, as for the rule ``nearest``."""
+        weights, bias, last = np.zeros((len(DEALT), self.hidden)), np.zeros(self.hidden), np.zeros(self.hidden + 1)
+        weights[DEALT.index("distance"), 0], bias[0], last[0] = -0.2, 0.7, 40.0
+        return np.concatenate([weights.ravel(), bias, last]) / self.scale
+
+
+@dataclass(frozen=True)
+class DealerResult:
+    """A learned dealer, None where none was asked for, and the times of all dealers on the test squads."""
+
+    policy: DealerPolicy | None
+    times: dict[str, Floats]
+
+
+LEARNED = "learned"
+
+
+def train_dealer(config: DealerConfig, on_progress: OnProgress, **squad: Any) -> DealerResult:
+    """Evolve a dealer on some squads, choose it on others, and judge it beside the rules on still others.
+
+    Args:
+        config: how to evolve; without any generations only the rules are judged.
+        on_progress: called after every generation, and for every dealer that is judged.
+        squad: arguments of RTSquad-v0: map, units, allowance and so on. Every part has problems of its own.
+    """
+    train, validation, test = (SquadSettings(**squad, pool_seed=3 * config.seed + part) for part in range(3))
+    dealers, policy = dict(DEALERS), None
+    if config.generations:
+        policy = evolve_dealer(config, train, validation, on_progress)
+        dealers[LEARNED] = by_rule(policy)
+    times = {}
+    for name, dealer in dealers.items():
+        on_progress(1, f"test squads, {name}")
+        times[name] = dealt_times(dealer, test, range(config.test))
+    return DealerResult(policy, times)
+
+
+def evolve_dealer(
+    config: DealerConfig, train: SquadSettings, validation: SquadSettings, on_progress: OnProgress
+) -> DealerPolicy:
+    """Return the centre of a generation that is best on the validation squads.
+
+    The loss is the mean of the logarithms of times, so that easy maps count as much as hard ones.
+    """
+    strategy = _strategy(config.start(), config.sigma, config.population, True, config.seed)
+    centres, losses = [config.start()], [_loss(config, config.start(), validation, range(config.validation))]
+    for number in range(1, config.generations + 1):
+        drawn, seeds = strategy.ask(), range((number - 1) * config.squads, number * config.squads)
+        strategy.tell(drawn, [_loss(config, vector, train, seeds) for vector in drawn])
+        if number % config.check == 0 or number == config.generations:
+            centres.append(strategy.mean.copy())
+            losses.append(_loss(config, centres[-1], validation, range(config.validation)))
+        on_progress(1, f"generation {number} of {config.generations}, validation {np.exp(min(losses)):.1f} ticks")
+    best = int(np.argmin(losses))
+    about = {
+        "learner": "cma",
+        "settings": asdict(config),
+        "check": best,
+        "validation_time": round(exp(losses[best]), 2),
+    }
+    return config.dealer(centres[best], about)
+
+
+def _loss(config: DealerConfig, vector: Floats, squads: SquadSettings, seeds: range) -> float:
+    times = dealt_times(by_rule(config.dealer(vector)), squads, seeds)
+    return float(np.log(np.maximum(times, 1.0)).mean())

@@ -16,7 +16,7 @@ from math import prod
 from typing import Any, TypeVar
 
 import agents
-from rt_gym import AgentFailure, Budget, Fault, InputError, Problem
+from rt_gym import AgentFailure, Budget, Fault, Grid, InputError, Problem
 from rt_gym.errors import described, quoted
 from rt_gym.files import shown
 from rt_gym.terrain import Position
@@ -128,8 +128,8 @@ def make_agent(agent_id: str, settings: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def blaming(agent_id: str, problem: Problem) -> Iterator[None]:
-    """Say of whatever a class of one's own raises which class it was and on which problem.
+def blaming(agent_id: str, place: Problem | Grid) -> Iterator[None]:
+    """Say of whatever a class of one's own raises which class it was and on which problem or, in a squad, which map.
 
     Raises:
         AgentFailure: in the place of what was raised; a fault stays one.
@@ -140,7 +140,9 @@ def blaming(agent_id: str, problem: Problem) -> Iterator[None]:
         if "." not in agent_id:
             raise
         kind = Fault if isinstance(error, Fault) else AgentFailure
-        where = f"on {shown(problem.grid.name)} from {problem.start} to {problem.goal}"
+        grid = place if isinstance(place, Grid) else place.grid
+        where = f"on {shown(grid.name)}"
+        where += "" if isinstance(place, Grid) else f" from {place.start} to {place.goal}"
         raise kind(f"agent {agent_id} broke down {where} ({described(error)})") from None
 
 

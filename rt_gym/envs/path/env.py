@@ -21,7 +21,7 @@ from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
 from rt_gym.envs.vector import GridVectorEnv
-from rt_gym.errors import InputError, quoted, whole
+from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
 from rt_gym.trip import STAY, make_trip
@@ -41,7 +41,7 @@ class PathSettings(Settings):
         if whole("window", window, 1, 255) % 2 == 0:
             raise InputError(f"window must be odd, not {quoted(window)}")
         super().__init__(**settings)
-        self.window, self.stay = window, bool(stay)
+        self.window, self.stay = window, flag("stay", stay)
         self.directions = self.grids[0].connectivity
         self.actions = self.directions + self.stay
         # Whether the episodes of a batch need maps of their own.

@@ -30,7 +30,8 @@ from rt_gym.features.thinking import local_of, write_thoughts
 from rt_gym.jit import kernel
 from rt_gym.meter import spent
 from rt_gym.search.local import begin_search, frontier_update, resume_search
-from rt_gym.search.space import NONE, outdated, trace
+from rt_gym.search.space import NONE
+from rt_gym.search.tree import outdated, trace
 from rt_gym.terrain import fill_h0
 from rt_gym.trip import NO_PATH, STAY, adopt, forget_changes, still_legal, take
 

@@ -108,7 +108,20 @@ def test_ctrl_c_stops_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.exit_code, result.stderr) == (130, "stopped\n")
 
 
-def test_ctrl_c_while_llvm_compiles_is_put_off_and_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("module", "lines"),
+    [
+        (
+            "llvmlite.binding",
+            "def notify(signum): interrupt(signum, sys._getframe())\nfor each in signals: notify(each)",
+        ),
+        ("numba.core.dispatcher", "for each in signals: interrupt(each, sys._getframe())"),
+    ],
+    ids=["while LLVM compiles", "while Numba is imported"],
+)
+def test_a_signal_that_c_would_swallow_is_put_off_and_not_lost(
+    module: str, lines: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started = []
 
     class Timer:
@@ -118,17 +131,27 @@ def test_ctrl_c_while_llvm_compiles_is_put_off_and_not_lost(monkeypatch: pytest.
         def start(self) -> None:
             started.append(self.call)
 
+    signals = [signal.SIGINT, signal.SIGTERM]
     monkeypatch.setattr(cli.threading, "Timer", Timer)
-    # Called as LLVM's callback would be: from a function of a module of llvmlite.
-    inside = {"__name__": "llvmlite.binding", "interrupt": cli._interrupt, "sys": sys}
-    exec("def notify(signum): interrupt(signum, sys._getframe())", inside)
-    inside["notify"](signal.SIGINT)
-    inside["notify"](signal.SIGTERM)
-    assert started == [(cli._thread.interrupt_main, [number]) for number in (signal.SIGINT, signal.SIGTERM)]
-    with pytest.raises(KeyboardInterrupt):
-        cli._interrupt(signal.SIGINT, sys._getframe())
-    with pytest.raises(cli.Terminated):
-        cli._interrupt(signal.SIGTERM, sys._getframe())
+    exec(lines, {"__name__": module, "interrupt": cli._interrupt, "sys": sys, "signals": signals})
+    assert started == [(cli._thread.interrupt_main, [number]) for number in signals]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_a_command_with_one_word(
+    number: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "ids", lambda: cli._interrupt(number, sys._getframe()))
+    result = runner.invoke(cli.app, ["agents"])
+    assert (result.exit_code, result.stderr) == (code, "stopped\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_the_command_begins_has_the_same_exit_code(
+    number: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli._Group, "make_context", lambda *_, **__: cli._interrupt(number, sys._getframe()))
+    assert runner.invoke(cli.app, ["agents"]).exit_code == code
 
 
 def test_a_closed_pipe_is_silent() -> None:

@@ -56,6 +56,7 @@ def test_no_help_is_much_longer_than_a_screen(name: str) -> None:
     [
         ("compare", ["Problems", "Agents and budgets", "Judging", "Running"]),
         ("play", ["Problems", "Agent", "Showing"]),
+        ("train dealer", ["Maps", "Agents and budgets", "Learning", "Output"]),
         ("train depth", ["Maps", "Learning", "Running", "Output"]),
         ("train goal", ["Maps", "Learning", "Running", "Output"]),
         ("train rl", ["Maps", "Learning", "Running", "Output"]),

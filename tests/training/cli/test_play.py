@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 import agents
 from rt_gym import Problem, load_map, sample_problems
-from rt_gym.render import Window
+from rt_gym.render import Window, film
 from training import cli
-from training.cli import film, screens
+from training.cli import screens
 from training.cli.playback import Playback
 from training.cli.screens import TerminalScreen
 from training.cli.terminal import with_256_colours

@@ -13,10 +13,10 @@ import agents
 from agents.record import Decision
 from rt_gym import STAY, Grid, Problem, View, load_map, sample_problems
 from rt_gym.maps.generate import random_obstacles
-from rt_gym.render import Scene, frame, text
+from rt_gym.render import Scene, close_up, frame, text
+from rt_gym.render.film import frame_size
 from training import cli
-from training.cli.film import frame_size
-from training.cli.playback import LEGEND, Moment, Playback, caption, close_up, tell
+from training.cli.playback import LEGEND, Moment, Playback, caption, tell
 
 POCKET = Grid(
     [

@@ -1,5 +1,6 @@
 """Controllers by reinforcement: they learn, are exported exactly, go on after a kill, and refuse what does not fit."""
 
+import zipfile
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -197,6 +198,15 @@ class TestZips:
         (tmp_path / "model.zip").write_bytes(b"PK nothing")
         with pytest.raises(InputError, match=r"is no model of PPO, A2C(, DQN or MaskablePPO| or DQN)"):
             import_zip(tmp_path / "model.zip", "depth", 4, trusted=True)
+
+    def test_what_would_unpack_to_gigabytes_is_refused_unread(
+        self, zipped: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sb3.PPO, "load", lambda *_, **__: pytest.fail("it is read"))
+        with zipfile.ZipFile(zipped, "a", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("more", bytes(1 << 28))
+        with pytest.raises(InputError, match=r"model\.zip: unpacks to more than the \d+ bytes that are read at most"):
+            import_zip(zipped, "depth", 4, trusted=True)
 
 
 class TestImitation:

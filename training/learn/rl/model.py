@@ -25,6 +25,7 @@ from agents.policies.networks import KNOWN, Network
 from agents.policies.trees import INPUTS, add_scores, largest, load_policy
 from agents.rule_lrta import STABLE
 from rt_gym import InputError
+from rt_gym.archive import open_zip
 from rt_gym.errors import MissingLibrary
 from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
@@ -37,6 +38,7 @@ from training.runs import Course, Workers
 
 _MISSING = "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"
 _MOST_BYTES = 1 << 32  # of a checkpoint
+_MOST_UNPACKED = 1 << 27  # bytes of a model of Stable-Baselines3, which is read once for every learner
 _WIDE = 64  # hidden units of critics, which never leave the training
 
 
@@ -166,7 +168,7 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
 
     _, sb3 = libraries()
     learners = [sb3.PPO, sb3.A2C, sb3.DQN, *([_maskable_ppo()] if find_spec("sb3_contrib") else [])]
-    for learner in learners:
+    for learner in learners if _is_archive(path) else ():
         try:
             model = learner.load(path, device="cpu")
         except Exception:  # made by another learner: its parameters do not fit
@@ -177,6 +179,18 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
             raise InputError(f"{shown(path)}: {refusal}") from None
     *names, last = (learner.__name__ for learner in learners)
     raise InputError(f"{shown(path)}: is no model of {', '.join(names)} or {last}")
+
+
+def _is_archive(path: PathLike) -> bool:
+    """Whether a file is an archive at all; one that would unpack to a lot is refused."""
+    try:
+        with open_zip(path, "model", _MOST_BYTES) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except InputError:
+        return False
+    if size > _MOST_UNPACKED:
+        raise InputError(f"{shown(path)}: unpacks to more than the {_MOST_UNPACKED} bytes that are read at most")
+    return True
 
 
 def save_checkpoint(path: Path, model: Any, state: dict[str, Any]) -> None:

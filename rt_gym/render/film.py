@@ -1,33 +1,20 @@
-"""Shows a run on a screen, in words and in films.
-
-A film takes frames in bounded memory and is written as one whole file.
-"""
+"""Films: files that take frames in bounded memory and are written as a whole."""
 
 import io
 import os
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from contextlib import nullcontext
-from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
-from agents import Run
 from rt_gym.errors import InputError
 from rt_gym.files import atomic_write, read_bytes, shown
-from rt_gym.render import Scene, frame
 from rt_gym.render.caption import STRIP
-from training.cli.playback import LEGEND, Moment, Playback, caption, tell
-from training.cli.screens import Look, Screen
-from training.cli.terminal import progress
 
 Pixels = NDArray[np.uint8]
 
@@ -35,8 +22,6 @@ _LONGEST = 640  # pixels of a frame's longer side, without the caption
 _SHORTEST = (320, 160)  # the least width and height with which a caption fits
 _BLOCK = 16  # video codecs want whole blocks
 _LAST = 2.0  # seconds for which the last frame stays
-_HINT = "q: stop"
-_STEP_HINT = "Enter: next move   q: stop   g: cost from where the search began   f: g + value"
 
 
 def frame_size(columns: int, rows: int, zoom: int | None = None) -> tuple[int, int]:
@@ -183,90 +168,3 @@ def open_film(path: Path, fps: float) -> Film:
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"{shown(path)}: is not a regular file")
     return kind(path, fps)
-
-
-@dataclass(frozen=True)
-class Show:
-    """A run that is shown.
-
-    Attributes:
-        look: how.
-        label: what the agent is called.
-        run: the same run, measured without a show.
-        films: what is to be written.
-    """
-
-    look: Look
-    label: str
-    run: Run
-    films: list[Film]
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height of a frame."""
-        grid = self.run.problem.grid
-        return frame_size(grid.width, grid.height, self.look.zoom)
-
-    def play(self, playback: Playback, screen: Screen | None) -> None:
-        """Play a run to its end, or until the user has seen enough, and write the films of what was played."""
-        self._announce(screen)
-        moments = playback.moments()
-        with progress("preparing", 1):
-            first = next(moments)  # outside the screen, because kernels may have to be compiled for it
-        with screen or nullcontext():
-            last = self._play(chain([first], moments), playback, screen)
-        with progress("writing", len(self.films)) as advance:
-            for film in self.films:
-                film.write()
-                advance()
-        if last.outcome is None:
-            notice = f"stopped at move {last.moves + 1} of {self.run.moves}; the summary tells of the whole run"
-            typer.echo(notice, err=True)
-
-    def _announce(self, screen: Screen | None) -> None:
-        """Say beforehand which frames are left out, and what to press where the screen has no words."""
-        if screen and not screen.tells and self.look.asks:
-            typer.echo(_STEP_HINT, err=True)
-        for film in self.films:
-            stride = self._stride(film)
-            if film.most > 1 and stride > self.look.every:
-                notice = f"{shown(film.path)}: one move in {stride} is drawn, because {film.most} frames are the most"
-                typer.echo(notice, err=True)
-
-    def _stride(self, film: Film) -> int:
-        return film.stride(self.run.moves, self.look.every)
-
-    def _play(self, moments: Iterable[Moment], playback: Playback, screen: Screen | None) -> Moment:
-        quiet = nullcontext(lambda: None) if screen or self.look.step else progress("drawing", self.run.moves + 1)
-        with quiet as advance:
-            for moment in moments:
-                going = self._present(moment, playback, screen) if moment.due(self.look.every) else True
-                self._film(moment, playback, not going)
-                advance()
-                if not going:
-                    break
-        return moment
-
-    def _present(self, moment: Moment, playback: Playback, screen: Screen | None) -> bool:
-        """Show and tell a moment; return whether the show goes on."""
-        story = tell(moment, playback.problem.goal) if self.look.step else ""
-        if story and not (screen and screen.tells):
-            typer.echo(story if moment.moves else f"{LEGEND}\n{story}")
-        if screen is None:
-            return True
-        screen.show(self._scene(moment, playback), story, _STEP_HINT if self.look.asks else _HINT)
-        if moment.outcome is None:
-            return screen.wait(None if self.look.asks else 1 / self.look.fps)
-        screen.linger()
-        return True
-
-    def _film(self, moment: Moment, playback: Playback, last: bool) -> None:
-        """Give the films that want it, or all of them if it is the last, a frame of a moment."""
-        films = [film for film in self.films if last or moment.due(self._stride(film))]
-        if films:
-            image = frame(self._scene(moment, playback), self.size, self.look.zoom)
-            for film in films:
-                film.add(image)
-
-    def _scene(self, moment: Moment, playback: Playback) -> Scene:
-        return playback.scene(moment, caption(self.label, moment, self.run))

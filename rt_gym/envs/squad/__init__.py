@@ -1,0 +1,1 @@
+"""Environments of squads: many units on one map."""
