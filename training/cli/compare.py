@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _BUDGETS = "10,100,1000"
 _AGENT = (
     "An agent, with sweeps as in lrta:depth=1,3,5..15, or a class of your own as in my_agents.Greedy; can be repeated."
-    " Without it: all agents that fit the budgets, but for oracle-lrta."
+    " Without it: all agents that fit the budgets."
 )
 
 Maps = Annotated[
@@ -47,7 +47,7 @@ Agents = Annotated[list[str] | None, AGENTS.option("ID[:NAME=VALUES]", _AGENT, "
 Budgets = Annotated[str, AGENTS.option("N,...", f"Limits per move; {_BUDGETS} without --agent.")]
 Count = Annotated[str, AGENTS.option("WHAT", "What the limits count: expansions or scans.")]
 BudgetMs = Annotated[str, AGENTS.option("MS,...", "Limits in milliseconds on this processor.")]
-Units = Annotated[int | None, AGENTS.option("N", "Simulate squads of N units that share a tick.", min=1, max=10**6)]
+Units = Annotated[int | None, AGENTS.option("N", "How many units share a tick.", min=1, max=10**6)]
 TickMs = Annotated[float | None, AGENTS.option("MS", "The time of a tick for the planning of all units.")]
 Baseline = Annotated[
     str | None, JUDGING.option("ID[:NAME=VALUE]", "Show paired differences to this one of the agents.")

@@ -46,6 +46,7 @@ late ticks: those that took longer than a tick may; above {100 * LATE:.0f} % the
 keep the time. ticks: counted while half of the units or more are under way. first step: ticks before it, on average.
 stays: ticks in which a unit under way stood still. MB: the most that all units of a squad held. optimum: of a unit, on
 the map as it was at the start. prep.: seconds that all units prepare themselves beforehand."""
+_MARGIN = 0.05  # what a unit's way may cost more than another's without anybody seeing it
 _NAMED = 5  # agents that a recommendation names
 _PLOTS = ("tradeoff.png", "tradeoff.svg")
 
@@ -213,8 +214,8 @@ def find(plan: Plan, runs: Runs, question: Question | None = None) -> Findings:
     if asked.squads:
         advice = recommend_squads(asked.squads, prepared, paces)
     else:
-        widths = {entry: pace.width for entry, pace in paces.items()}
-        advice = recommend(arena, scores, prepared, overtime, widths) if limited else []
+        doubts = {entry: pace.doubt for entry, pace in paces.items()}
+        advice = recommend(arena, scores, prepared, overtime, doubts) if limited else []
     return Findings(
         plan=plan,
         runs=runs,
@@ -245,7 +246,7 @@ def recommend(
     scores: Sequence[Score],
     precomputing: Collection[str] = (),
     overtime: Mapping[Entry, float] | None = None,
-    widths: Mapping[Entry, float] | None = None,
+    doubts: Mapping[Entry, float] | None = None,
 ) -> list[str]:
     """Return a sentence per budget: the agent of the best mean quality among those that solved everything in budget.
 
@@ -257,9 +258,9 @@ def recommend(
         scores: what was made of them.
         precomputing: the ids of agents that precompute.
         overtime: the share of slow runs of those whose budget is a time, see ``Findings``.
-        widths: how well their speeds are known, see ``Pace.width``.
+        doubts: how well their speeds are known, see ``Pace.doubt``.
     """
-    slow, known = overtime or {}, widths or {}
+    slow, known = overtime or {}, doubts or {}
     budgets: dict[str, list[Candidate]] = {}
     for score in scores:
         budgets.setdefault(score.entry.budget, []).append(_candidate(score, slow.get(score.entry), known))
@@ -277,7 +278,7 @@ def recommend_squads(squads: SquadArena, precomputing: Collection[str], paces: M
     most = max(squads.scores.values(), key=lambda score: (score.punctual, score.arrivals))
     missed = f"no agent brought all units to their goals, {most.entry.label} the most ({most.arrivals} of {most.units})"
     aim = Aim("brought all units to their goals in time", missed, "late ticks")
-    return [_sentence(Contest(f"For {squads.name}", aim, found, squads.difference), precomputing)]
+    return [_sentence(Contest(f"For {squads.name}", aim, found, squads.difference, _MARGIN), precomputing)]
 
 
 @dataclass(frozen=True)
@@ -327,17 +328,22 @@ class Aim(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """Candidates under one budget, and the paired difference between two of them."""
+    """Candidates under one budget, and the paired difference between two of them.
+
+    ``margin`` is how much more than another one may cost, as a share, without that being a difference.
+    """
 
     heading: str
     aim: Aim
     candidates: Sequence[Candidate]
     difference: Callable[[Entry, Entry], Estimate | None]
+    margin: float = 0.0
 
     def differ(self, one: Candidate, other: Candidate) -> bool:
-        """Whether two qualities differ by more than their interval, and by more than the noise of the calibration."""
+        """Whether two qualities differ by more than their interval, the noise of the calibration, and the margin."""
         found = self.difference(one.entry, other.entry)
-        return found is not None and found.excludes_zero and abs(found.value) > one.noise + other.noise
+        least = max(one.noise + other.noise, self.margin * min(one.value, other.value))
+        return found is not None and found.excludes_zero and abs(found.value) > least
 
 
 def _heading(budget: str) -> str:
@@ -350,7 +356,7 @@ def _aim(arena: Arena, candidates: Sequence[Candidate]) -> Aim:
     return Aim(f"solved everything {within}", missed, "slow runs")
 
 
-def _candidate(score: Score, overtime: float | None, widths: Mapping[Entry, float]) -> Candidate:
+def _candidate(score: Score, overtime: float | None, doubts: Mapping[Entry, float]) -> Candidate:
     timed = overtime is not None
     excess = (score.quality.value if score.quality else 0.0) - (score.measure != COST)
     return Candidate(
@@ -359,7 +365,7 @@ def _candidate(score: Score, overtime: float | None, widths: Mapping[Entry, floa
         score.quality,
         score.expansions_mean.value,
         overtime,
-        noise=widths.get(score.entry, 0.0) * excess,
+        noise=doubts.get(score.entry, 0.0) * excess,
         handling={"stands still least": score.stays, "needs the least memory": score.state_bytes} if timed else {},
         facts=f", {percent(overtime)} slow runs" if overtime is not None else "",
     )
@@ -380,10 +386,11 @@ def _unit_candidate(score: SquadScore, pace: Pace | None) -> Candidate:
         score.quality,
         overtime=score.late.value,
         sure=not score.late.high > LATE,
-        noise=(pace.width if pace else 0.0) * (score.quality.value - 1 if score.quality else 0.0),
+        noise=(pace.doubt if pace else 0.0) * (score.quality.value - 1 if score.quality else 0.0),
         handling={
             "moves off first": round(score.first_move, 1),
             "stands still least": round(score.stays, 3),
+            "costs least": round(score.quality.value, 2) if score.quality else inf,
             "needs the least memory": score.memory_bytes,
         },
         facts=", " + ", ".join(facts),

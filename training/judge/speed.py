@@ -133,14 +133,14 @@ BAR = 0.05  # how wide the interval of a speed may be to either side, relative t
 _REFERENCE = 100  # expansions per move of the first measurement, which need not be good
 _ROUNDS = 3  # of measuring at the limit that the last one found, as speed depends on it
 _NEAR = 0.1  # limits as near as this are not measured again
-_LEAST, _MOST = 5, 40  # passes of a measurement
-_SECONDS = 2.0  # after which a measurement ends, whatever its interval
+_LEAST, _MOST = 5, 60  # passes of a measurement
+_SECONDS = 4.0  # after which a measurement ends, whatever its interval
 _PASS_SECONDS = 0.05
 _MOVES = 20, 2000  # the fewest and the most per problem of a pass
 _PROBLEMS = 10
 _MAPS = 3  # of a pass with squads
 _PREPARATION = 10.0  # seconds that the units of a squad may prepare themselves
-_QUARTILE, _NORMAL = 0.25, 1.96
+_QUANTILE, _NORMAL = 0.1, 1.96
 _HEADROOM = 0.9  # of a time per move: what the slow moves may take of it while nothing else is running
 
 
@@ -180,6 +180,11 @@ class Pace:
     def width(self) -> float:
         """How far the interval goes to either side, relative to the speed."""
         return _width(self.speed)
+
+    @property
+    def doubt(self) -> float:
+        """What an agent may lack of what it could compute, as the slow end was taken and not the fast one."""
+        return 1 - self.speed.low / self.speed.high
 
     @classmethod
     def read(cls, stored: Any) -> "Pace":
@@ -342,12 +347,12 @@ def _width(speed: Estimate) -> float:
 def speed_of(passes: Sequence[Pass]) -> Estimate:
     """Return expansions per second with their 95 % interval.
 
-    Every part counts with the lower quartile of its times, for it does the same in every pass, and only what else the
-    machine does makes it slower. The interval is that of the quartiles, by order statistics.
+    Every part counts with the tenth percentile of its times, for it does the same in every pass, and only what else the
+    machine does makes it slower. The interval is that of the percentiles, by order statistics.
     """
     times = np.sort(np.stack([one.seconds for one in passes]), axis=0)
     work, last = max(1, passes[0].expansions), len(times) - 1
-    middle, half = _QUARTILE * last, _NORMAL * sqrt(_QUARTILE * (1 - _QUARTILE) * len(times))
+    middle, half = _QUANTILE * last, _NORMAL * sqrt(_QUANTILE * (1 - _QUANTILE) * len(times))
     ranks = middle, min(last, middle + half), max(0.0, middle - half)
     value, low, high = (work / max(1e-9, float(times[round(rank)].sum())) for rank in ranks)
     return Estimate(value, low, high)
@@ -359,7 +364,7 @@ def fitting(limit: int, passes: Sequence[Pass], seconds: float) -> Pace:
     That is what the agent expands at the slow end of its speed and, where its slow moves take too long, no more than
     the part of the limit that brings them down to the time, with some room.
     """
-    parts = np.quantile([one.slow for one in passes], _QUARTILE, axis=0)
+    parts = np.quantile([one.slow for one in passes], _QUANTILE, axis=0)
     speed, slow = speed_of(passes), float(np.quantile(parts, 0.99))
     fits = speed.low * seconds
     if slow > _HEADROOM * seconds:

@@ -76,16 +76,16 @@ def test_a_steady_speed_is_measured_five_times() -> None:
 
 
 def test_an_unsteady_speed_is_measured_until_its_interval_is_narrow() -> None:
-    passes = map(timed, chain([1e6, 2e6, 1e6, 2e6, 1e6], repeat(1.5e6)))
+    passes = map(timed, chain([0.5e6, 1.5e6, 0.7e6, 0.6e6, 0.5e6], repeat(1.5e6)))
     found = settle(passes, repeat(0.0).__next__)
-    assert 5 < len(found) < 40
+    assert 5 < len(found) < 60
     width = [(part.high - part.low) / 2 / part.value for part in map(speed_of, (found[:-1], found))]
     assert width[0] > BAR >= width[1]
 
 
-@pytest.mark.parametrize(("tick", "passes"), [(0.0, 40), (0.5, 8)])
+@pytest.mark.parametrize(("tick", "passes"), [(0.0, 60), (0.5, 12)])
 def test_a_busy_machine_is_not_waited_for_without_end(tick: float, passes: int) -> None:
-    wild = (timed(1e6 * (1 + number % 3)) for number in count())
+    wild = (timed(1e6 * (1 + number % 20)) for number in count())
     assert len(settle(wild, count(0, tick).__next__)) == passes
 
 
@@ -97,7 +97,7 @@ def test_what_disturbs_a_part_in_one_pass_does_not_slow_it_in_the_others() -> No
 
 def test_the_slow_end_of_the_speed_is_taken() -> None:
     pace = fitting(100, [timed(value) for value in (1e6, 1.1e6, 0.9e6, 1.05e6, 0.95e6)], 1e-3)
-    assert pace.limit == int(pace.speed.low * 1e-3) < 1000
+    assert pace.limit == int(pace.speed.low * 1e-3) < int(pace.speed.value * 1e-3)
     assert 0.9e6 <= pace.speed.low < pace.speed.value
 
 
