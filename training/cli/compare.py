@@ -47,7 +47,7 @@ Agents = Annotated[list[str] | None, AGENTS.option("ID[:NAME=VALUES]", _AGENT, "
 Budgets = Annotated[str, AGENTS.option("N,...", f"Limits per move; {_BUDGETS} without --agent.")]
 Count = Annotated[str, AGENTS.option("WHAT", "What the limits count: expansions or scans.")]
 BudgetMs = Annotated[str, AGENTS.option("MS,...", "Limits in milliseconds on this processor.")]
-Units = Annotated[int | None, AGENTS.option("N", "How many units share a tick.", min=1, max=10**6)]
+Units = Annotated[int | None, AGENTS.option("N", "How many units share a tick.", min=1, max=10**4)]
 TickMs = Annotated[float | None, AGENTS.option("MS", "The time of a tick for the planning of all units.")]
 Baseline = Annotated[
     str | None, JUDGING.option("ID[:NAME=VALUE]", "Show paired differences to this one of the agents.")

@@ -366,7 +366,9 @@ def _candidate(score: Score, overtime: float | None, doubts: Mapping[Entry, floa
         score.expansions_mean.value,
         overtime,
         noise=doubts.get(score.entry, 0.0) * excess,
-        handling={"stands still least": score.stays, "needs the least memory": score.state_bytes} if timed else {},
+        handling={"who stands still least": score.stays, "who needs the least memory": score.state_bytes}
+        if timed
+        else {},
         facts=f", {percent(overtime)} slow runs" if overtime is not None else "",
     )
 
@@ -388,10 +390,10 @@ def _unit_candidate(score: SquadScore, pace: Pace | None) -> Candidate:
         sure=not score.late.high > LATE,
         noise=(pace.doubt if pace else 0.0) * (score.quality.value - 1 if score.quality else 0.0),
         handling={
-            "moves off first": round(score.first_move, 1),
-            "stands still least": round(score.stays, 3),
-            "costs least": round(score.quality.value, 2) if score.quality else inf,
-            "needs the least memory": score.memory_bytes,
+            "the first to move off": round(score.first_move, 1),
+            "who stands still least": round(score.stays, 3),
+            "the cheapest": round(score.quality.value, 2) if score.quality else inf,
+            "who needs the least memory": score.memory_bytes,
         },
         facts=", " + ", ".join(facts),
     )
@@ -437,9 +439,10 @@ def _why(contest: Contest, alike: Sequence[Candidate], fit: Sequence[Candidate])
     if len(fit) == 1:
         return f"the only agent that {done}"
     if len(alike) > 1 and alike[0].handling:
-        reasons = (name for name, value in alike[0].handling.items() if value < alike[1].handling[name])
-        first = next(reasons, "comes first in the list")
-        return f"which {first} of {len(alike)} that are best among {len(fit)} that {done}"
+        own = alike[0].handling
+        reasons = (name for name in own if own[name] < max(one.handling[name] for one in alike))
+        first = next(reasons, "the first in the list")
+        return f"{first} of {len(alike)} that cost about the same, the least of {len(fit)} that {done}"
     return f"the least of {len(fit)} agents that {done}"
 
 
