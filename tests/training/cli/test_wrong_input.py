@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (f"compare {LONG}.scen", TOO_LONG),
         (f"compare open-16 -a {LONG}", "there is no agent 'xxx"),
         (f"compare open-16 -a {LONG}.Y", "cannot be imported (ModuleNotFoundError"),
-        (f"compare open-16 -a policy-lrta:policy={LONG}", TOO_LONG),
+        (f"compare open-16 -a policy-lrta:policy={LONG}", "there is no network"),
         (f"compare open-16 -a lrta --out {LONG}", TOO_LONG),
         (f"compare open-16 -a lrta --changes {LONG}", TOO_LONG),
         (f"precompute pdb open-16 --out {LONG}", TOO_LONG),
