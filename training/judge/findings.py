@@ -275,9 +275,7 @@ def recommend(
 def recommend_squads(squads: SquadArena, precomputing: Collection[str], paces: Mapping[Entry, Pace]) -> list[str]:
     """Return a sentence on which agent the units of squads should have; arguments as in ``recommend``."""
     found = [_unit_candidate(score, paces.get(score.entry)) for score in squads.scores.values()]
-    most = max(squads.scores.values(), key=lambda score: (score.punctual, score.arrivals))
-    missed = f"no agent brought all units to their goals, {most.entry.label} the most ({most.arrivals} of {most.units})"
-    aim = Aim("brought all units to their goals in time", missed, "late ticks")
+    aim = Aim("brought all units to their goals in time", "no agent brought all units to their goals", "late ticks")
     return [_sentence(Contest(f"For {squads.name}", aim, found, squads.difference, _MARGIN), precomputing)]
 
 
@@ -296,6 +294,7 @@ class Candidate:
         handling: what decides between agents without a clear difference in quality where time matters: reasons, with
             numbers of which less is better.
         facts: what is said of it beside its quality.
+        reached: the share of units that reached their goals, where there are units.
     """
 
     entry: Entry
@@ -307,6 +306,7 @@ class Candidate:
     noise: float = 0.0
     handling: Mapping[str, float] = field(default_factory=dict)
     facts: str = ""
+    reached: float = 0.0
 
     @property
     def value(self) -> float:
@@ -396,6 +396,7 @@ def _unit_candidate(score: SquadScore, pace: Pace | None) -> Candidate:
             "who needs the least memory": score.memory_bytes,
         },
         facts=", " + ", ".join(facts),
+        reached=score.arrivals / score.units,
     )
 
 
@@ -411,7 +412,9 @@ def _pick(contest: Contest, candidates: list[Candidate]) -> str:
     """Name the best five in order, those together that may be as good, and why the first one is the first."""
     ranked = sorted((one for one in candidates if one.quality), key=lambda one: (one.value, one.work))
     if not ranked:
-        return contest.aim.missed
+        most = max(candidates, key=lambda one: (one.in_time, one.reached))
+        nearest = f", {most.entry.label} the most ({percent(most.reached)})"
+        return contest.aim.missed + nearest * (most.reached > 0)
     punctual = [one for one in ranked if one.in_time]
     if not punctual:
         best = min(ranked, key=lambda one: one.overtime or 0.0)

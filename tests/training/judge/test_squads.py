@@ -155,7 +155,7 @@ def test_nobody_is_recommended_whose_units_do_not_arrive() -> None:
     lost = columns(0, 1.0)
     lost["unit.arrived"][3] = False
     assert advise([lost, columns(0, 2.0)]).startswith("b, cost / optimum 2.000")
-    assert advise([lost]) == "no agent brought all units to their goals, a the most (9 of 10)."
+    assert advise([lost]) == "no agent brought all units to their goals, a the most (90.0 %)."
 
 
 def test_between_equals_the_one_that_moves_first_is_taken_and_both_are_named() -> None:
