@@ -8,8 +8,9 @@ PIP := $(RUN) pip --disable-pip-version-check $(if $(MAKE_TERMOUT),,--quiet) ins
 CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 TESTED := tests rt_gym agents training
-# All but what they share, and the comparison with another checkout, which wants to be told where that is.
-BENCHMARKS := $(filter-out %/measure.py %/against.py,$(wildcard benchmarks/*.py))
+# All but what they share, the comparison with another checkout, which wants to be told where that is, and the one that
+# asks the same question for most of an hour.
+BENCHMARKS := $(filter-out %/measure.py %/against.py %/recommend.py,$(wildcard benchmarks/*.py))
 
 # For while one works: agents, references, search and environments, without what takes longest.
 QUICK := tests/agents tests/reference tests/rt_gym tests/test_layout.py \
