@@ -211,7 +211,8 @@ def _tell(findings: "Findings", files: list[Path], as_json: bool, price: float |
         ranked = {"leaderboard": [standing.document() for standing in standings]} if standings else {}
         print_json(findings.document() | ranked | {"files": names})
         return
-    print_tables(findings.tables() + ([leaderboard_table(standings, price)] if price is not None else []))
+    board = [] if price is None else [leaderboard_table(standings, price, findings.precomputing)]
+    print_tables(findings.tables() + board)
     typer.echo(findings.notes())
     for lines in (findings.remarks(), findings.recommendations, names):
         typer.echo("\n".join(["", *lines]) if lines else "", nl=bool(lines))

@@ -164,7 +164,7 @@ class Findings:
         tables += [squad_table(self.squads, groups, self.paces)] if self.squads else []
         tables += [difference_table(groups, self.baseline)] if self.baseline else []
         tables += [ratio_table(groups)] if self.has_ratios else []
-        return tables + ([verdict_table(self.verdicts, self.former_name)] if self.verdicts else [])
+        return tables + ([verdict_table(self.verdicts, self.former_name, self.precomputing)] if self.verdicts else [])
 
     def notes(self) -> str:
         """Return what the columns of the tables mean."""
@@ -196,7 +196,7 @@ class Findings:
         from training.judge.plots import draw_scores, save
 
         files = write_tables(folder, self.plan.document() | settings, self.runs)
-        figure = draw_scores(self.title, self.scores)
+        figure = draw_scores(self.title, self.scores, self.precomputing)
         return files + [save(figure, folder / name) for name in _PLOTS]
 
 

@@ -13,7 +13,7 @@ Intervals hold 95 %, by bootstrap over problems; all controllers meet the same r
 which oracle define 0 and 1 is decided once, on all problems.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 from rt_gym import InputError
 from training.judge.scores import Sample, collect_alike
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
-from training.judge.tables import Table, digits, interval
+from training.judge.tables import Table, digits, interval, marked
 from training.runs.rows import Entry, Row, Runs
 
 PRICE = 0.01  # steps that an expansion costs
@@ -116,10 +116,10 @@ def _standing(sample: Sample, means: Floats | None, zero: Floats, one: Floats) -
     return Standing(sample.entry, estimate(means, problems), estimate(known, problems))
 
 
-def leaderboard_table(standings: Sequence[Standing], price: float) -> Table:
-    """Return the table of all places."""
+def leaderboard_table(standings: Sequence[Standing], price: float, precomputing: Collection[str] = ()) -> Table:
+    """Return the table of all places; who prepares itself beforehand is marked."""
     columns = ["\nagent", "\nscore", "95 %\ninterval", "\ncost", "95 %\ninterval"]
-    rows = [[standing.entry.label, *_cells(standing.score), *_cells(standing.cost)] for standing in standings]
+    rows = [[marked(one.entry, precomputing), *_cells(one.score), *_cells(one.cost)] for one in standings]
     return Table(
         f"Leaderboard: an expansion costs {price:g} steps, 0 the best fixed depth, 1 the oracle", columns, rows
     )

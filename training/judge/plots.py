@@ -4,7 +4,7 @@ Scores as quality over expansions per move, what a learned policy is like, and h
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
 from pathlib import Path
@@ -219,21 +219,29 @@ _SHOWN = 10  # features
 _COLOURS = ("#0072b2", "#d55e00")
 
 
-def draw_scores(title: str, scores: Sequence[Score]) -> Figure:
+def draw_scores(title: str, scores: Sequence[Score], precomputing: Collection[str] = ()) -> Figure:
     """Draw one panel for each way of averaging; scores without a mean stand at the upper edge and say why."""
-    panels = [score_panel(f"{title}, {reading}", scores, reading) for reading in _PANELS]
+    panels = [score_panel(f"{title}, {reading}", scores, reading, precomputing) for reading in _PANELS]
     return draw_panels(panels, scores[0].measure)
 
 
-def score_panel(title: str, scores: Sequence[Score], reading: str) -> Panel:
-    """Return a panel of scores; ``reading`` is the way of averaging expansions, ``"mean"`` or ``"pooled"``."""
-    return Panel(title, _PANELS[reading], [_mark(score, reading) for score in scores])
+def score_panel(title: str, scores: Sequence[Score], reading: str, precomputing: Collection[str] = ()) -> Panel:
+    """Return a panel of scores.
+
+    Args:
+        title: what stands above it.
+        scores: one mark each.
+        reading: the way of averaging expansions, ``"mean"`` or ``"pooled"``.
+        precomputing: the ids of agents that prepare themselves beforehand, which the legend says.
+    """
+    return Panel(title, _PANELS[reading], [_mark(score, reading, precomputing) for score in scores])
 
 
-def _mark(score: Score, reading: str) -> Mark:
+def _mark(score: Score, reading: str, precomputing: Collection[str]) -> Mark:
     work = score.expansions_mean if reading == "mean" else score.expansions_pooled
+    agent = score.entry.agent
     return Mark(
-        agent=score.entry.agent,
+        agent=f"{agent}, prepares" if agent in precomputing else agent,
         size=score.entry.budget,
         x=work.value,
         y=score.quality.value if score.quality else inf,

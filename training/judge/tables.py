@@ -120,13 +120,18 @@ def ratio_table(groups: Groups) -> Table:
     return Table("Ratios to the curve of fixed depths", columns, list(_lines(groups, row)))
 
 
-def verdict_table(verdicts: Sequence[Verdict], path: str) -> Table:
+def marked(entry: Entry, precomputing: Collection[str]) -> str:
+    """Return the label of a contender, with a mark if it prepares itself beforehand."""
+    return f"{entry.label}, prepares" if entry.agent in precomputing else entry.label
+
+
+def verdict_table(verdicts: Sequence[Verdict], path: str, precomputing: Collection[str] = ()) -> Table:
     """Return the table of what has become better or worse."""
     columns = ["\nagent", "\nbudget", "\nverdict", "\ndifference", "95 %\ninterval", "exp. mean\ndifference"]
     columns += ["95 %\ninterval", "\npairs", "\nlost", "\ngained", "\nvoid"]
     rows = [
         [
-            verdict.entry.label,
+            marked(verdict.entry, precomputing),
             verdict.entry.budget,
             Alarm(verdict.word) if verdict.word == WORSE else verdict.word,
             *_signed(verdict.difference),

@@ -18,6 +18,7 @@ from training.judge import (
     recommend,
     score_all,
 )
+from training.judge.plots import score_panel
 from training.judge.tables import digits, too_slow
 from training.runs import Allowance, Draw, Plan, Row, Runs, Workers, enlist_all, find_courses, run_plan
 
@@ -81,6 +82,14 @@ def test_agents_with_precomputation_are_listed_apart(plan: Plan, findings: Findi
         "budget 10 expansions, with precomputation",
         "astar",
     ]
+
+
+def test_agents_with_precomputation_are_marked_in_verdicts_and_in_the_plot(plan: Plan, findings: Findings) -> None:
+    prepared = replace(plan, contenders=tuple(replace(c, precomputes=c.agent == "astar") for c in plan.contenders))
+    found = find(prepared, findings.runs, Question(former=findings.runs))
+    assert [row[0] for row in found.tables()[-1].rows if row[0].startswith("astar")] == ["astar, prepares"] * 2
+    panel = score_panel("", found.scores, "mean", found.precomputing)
+    assert {mark.agent for mark in panel.marks} == {"lrta", "lss-lrta", "astar, prepares"}
 
 
 def test_nobody_is_recommended_who_failed(findings: Findings) -> None:

@@ -79,6 +79,12 @@ def test_a_failed_run_leaves_no_score_and_the_last_place() -> None:
     assert leaderboard_table(score(broken), PRICE).rows[-1] == ["rtaa lookahead=9", "-", "-", "-", "-"]
 
 
+def test_who_prepares_itself_is_marked() -> None:
+    table = leaderboard_table(score(rows(RUNS)), PRICE, {"rule-lrta"})
+    names = [row[0] for row in table.rows]
+    assert sum(name.endswith(", prepares") for name in names) == sum(name.startswith("rule-lrta") for name in names) > 0
+
+
 def test_bad_fields_and_prices_are_refused() -> None:
     alone = {name: runs for name, runs in RUNS.items() if name[0] != "oracle-lrta"}
     with pytest.raises(InputError, match="oracle-lrta is missing"):
