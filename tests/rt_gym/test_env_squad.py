@@ -205,6 +205,8 @@ class TestRefusals:
             ({"allowance": 0}, "allowance"),
             ({"count": "moves"}, "count"),
             ({"share": 0}, "share"),
+            ({"share": 1 << 32}, "share"),
+            ({"allowance": 1 << 32}, "allowance"),
             ({"blocking": 1}, "blocking"),
             ({"push": True}, "push goes with blocking"),
             ({"shared_fog": True}, "shared_fog"),

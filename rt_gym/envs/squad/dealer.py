@@ -17,6 +17,8 @@ from rt_gym.features.dealing import DEALT
 from rt_gym.problem import Problem, listed
 from rt_gym.squad import RULES, Squad
 
+MOST_ASKED = 10**9  # of which the logarithm is within the observation space
+
 
 class SquadSettings:
     """What an environment with one tick of a squad per step is made of.
@@ -75,8 +77,9 @@ class SquadSettings:
         self.actions, self.size = len(RULES), self.units * len(DEALT)
         self._agent, self._more = _checked_ids(agent), _checked_settings(agent_settings)
         self._given: dict[str, Any] = {
-            "allowance": None if allowance is None else whole("allowance", allowance, 1),
-            "count": count, "share": share, "blocking": flag("blocking", blocking),
+            "allowance": None if allowance is None else whole("allowance", allowance, 1, MOST_ASKED),
+            "count": count, "share": None if share is None else whole("share", share, 1, MOST_ASKED),
+            "blocking": flag("blocking", blocking),
             "sight": sight, "push": push, "shared_fog": shared_fog,
         }  # fmt: skip
         least = 2 * self.units if blocking else self.units  # some may have a common start or goal
