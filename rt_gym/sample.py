@@ -1,6 +1,6 @@
 """Random problems whose optimal cost lies within a range."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from numbers import Real
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ def sample_problems(
     whole("count", count, 0)
     stream = _problems(grid, *_range(low, high), seed, vision)
     if flag("distinct", distinct):
-        stream = _distinct(stream)
+        stream = distinct(stream, _MAX_FAILURES)
     return [next(stream) for _ in range(count)]
 
 
@@ -79,15 +79,19 @@ def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None
     raise InputError(f"no two cells of the map with an optimal cost from {low:g} to {high:g} were found")
 
 
-def _distinct(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Yield the problems whose start was not one before, nor their goal."""
+def distinct(problems: Iterable[Problem], patience: float = float("inf")) -> Iterator[Problem]:
+    """Yield the problems whose start was not one before, nor their goal.
+
+    Raises:
+        InputError: if ``patience`` problems in a row share a start or a goal with those before.
+    """
     starts: set[Position] = set()
     goals: set[Position] = set()
     failures = 0
     for problem in problems:
         taken = problem.start in starts or problem.goal in goals
         failures = failures + 1 if taken else 0
-        if failures == _MAX_FAILURES:
+        if failures == patience:
             raise InputError(f"no more than {len(starts)} problems were found that share no start and no goal")
         if not taken:
             starts.add(problem.start)

@@ -78,7 +78,7 @@ class Squad:
     ) -> None:
         self.problems = check_problems(problems)
         self.grid, number = self.problems[0].grid, len(self.problems)
-        self.budget = Budget(allowance, count, "idle")
+        self.budget = Budget(None if allowance is None else whole("allowance", allowance, 1), count, "idle")
         self._dealer = Dealer(rule, UNLIMITED if allowance is None else allowance)
         first_seed, self._threads = checked_seed(seed), whole("threads", threads, 1, 256)
         self._team = make_team(self.problems, blocking, sight, push, shared_fog, first_seed or 0)

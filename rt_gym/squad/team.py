@@ -27,7 +27,7 @@ class Unit:
     Attributes:
         problem: its task as it was at the start.
         agent: who plans for it.
-        view: what it knows, as kernels take it; ``problem.view`` of an agent in Python is made of it.
+        view: what it knows, as kernels take it; the ``View`` of an agent in Python is made of it.
         inside_kernels: whether the agent's algorithm is a kernel.
     """
 

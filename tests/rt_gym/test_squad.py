@@ -264,7 +264,7 @@ class TestRecords:
         ({"agent": [Greedy()] * 2}, "an agent object of its own"),
         ({"agent": ["rtaa", "rtaa"], "lookahead": 5}, "go with one id"),
         ({"lookahed": 5}, "has no parameter"),
-        ({"allowance": 0}, "budget must be"),
+        ({"allowance": 0}, "allowance must be"),
         ({"count": "steps"}, "count must be"),
         ({"rule": "richest"}, "rule must be"),
         ({"share": 0}, "share must be"),

@@ -12,6 +12,7 @@ from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.errors import InputError
 from rt_gym.features.dealing import see
 from rt_gym.problem import Problem
+from rt_gym.sample import distinct
 from rt_gym.squad import RULES, Squad
 from rt_gym.squad.team import check_problems
 
@@ -41,7 +42,7 @@ def by_maps(pool: Sequence[Problem], units: int, blocking: bool) -> list[tuple[P
     groups: dict[int, list[Problem]] = {}
     for problem in pool:
         groups.setdefault(id(problem.grid), []).append(problem)
-    parts = [check_problems(_distinct(group) if blocking else group) for group in groups.values()]
+    parts = [check_problems(distinct(group) if blocking else group) for group in groups.values()]
     for part in parts:
         if blocking and len(part) < units:
             raise InputError(
@@ -49,17 +50,6 @@ def by_maps(pool: Sequence[Problem], units: int, blocking: bool) -> list[tuple[P
                 f" goal, and map {part[0].grid.name or 'without a name'} has {len(part)}: give a larger pool"
             )
     return parts
-
-
-def _distinct(problems: Sequence[Problem]) -> list[Problem]:
-    kept: list[Problem] = []
-    starts, goals = set(), set()
-    for problem in problems:
-        if problem.start not in starts and problem.goal not in goals:
-            kept.append(problem)
-            starts.add(problem.start)
-            goals.add(problem.goal)
-    return kept
 
 
 def choose_problems(random: Random, problems: Sequence[Problem], units: int) -> list[Problem]:
