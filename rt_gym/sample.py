@@ -48,7 +48,7 @@ def sample_problems(
     whole("count", count, 0)
     stream = _problems(grid, *_range(low, high), seed, vision)
     if flag("distinct", distinct):
-        stream = distinct(stream, _MAX_FAILURES)
+        stream = distinct_problems(stream, _MAX_FAILURES)
     return [next(stream) for _ in range(count)]
 
 
@@ -79,7 +79,7 @@ def _problems(grid: Grid, low: float, high: float, seed: int, vision: int | None
     raise InputError(f"no two cells of the map with an optimal cost from {low:g} to {high:g} were found")
 
 
-def distinct(problems: Iterable[Problem], patience: float = float("inf")) -> Iterator[Problem]:
+def distinct_problems(problems: Iterable[Problem], patience: float = float("inf")) -> Iterator[Problem]:
     """Yield the problems whose start was not one before, nor their goal.
 
     Raises:

@@ -12,7 +12,7 @@ from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.errors import InputError
 from rt_gym.features.dealing import see
 from rt_gym.problem import Problem
-from rt_gym.sample import distinct
+from rt_gym.sample import distinct_problems
 from rt_gym.squad import RULES, Squad
 from rt_gym.squad.team import check_problems
 
@@ -42,7 +42,7 @@ def by_maps(pool: Sequence[Problem], units: int, blocking: bool) -> list[tuple[P
     groups: dict[int, list[Problem]] = {}
     for problem in pool:
         groups.setdefault(id(problem.grid), []).append(problem)
-    parts = [check_problems(distinct(group) if blocking else group) for group in groups.values()]
+    parts = [check_problems(distinct_problems(group) if blocking else group) for group in groups.values()]
     for part in parts:
         if blocking and len(part) < units:
             raise InputError(
