@@ -99,6 +99,16 @@ class KernelAgent(Carrying, Thoughts):
         return False
 
     @property
+    def guarded(self) -> int:
+        """How often a guard of its own had to act since the reset, see ``Run``; 0 for an agent without one."""
+        return 0
+
+    @property
+    def guarded_expansions(self) -> int:
+        """What was expanded while its guard acted, since the reset."""
+        return 0
+
+    @property
     def run_kernel(self) -> Any:
         """The kernel that walks a whole trial."""
         return bound_to(self.plan)[0]

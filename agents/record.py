@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,12 +40,15 @@ class Run:
         learning_ops, trace_steps: operations of the learning phase, and steps back along a search tree.
         first_move_expansions: what was expanded before the first move.
         seconds: wall-clock time of planning and walking inside the kernel.
+        planning_seconds: processor time of planning alone; None when the clock was off.
         move_seconds: this time per move; None when the clock was off.
         precompute_seconds: time spent before the first trial on knowledge that outlives it.
         memory: how many states the agent holds: values beyond the heuristic or, of an agent that learns none, states of
             its search. 0 for an agent of one's own.
         memory_bytes: how many bytes it takes for what it holds, the map not counted.
         h_updates: how often a learned value was raised.
+        guarded: how often a guard of the agent's own had to act, so that it did not go back and forth between subgoals.
+        guarded_expansions: what was expanded while it acted.
         overrun: whether a move went past the budget.
         log: what the agent did for every move, if that was asked for; of several trials, that of the last one.
         converged: whether the last trial raised no value and reached the goal.
@@ -67,11 +70,14 @@ class Run:
     first_move_expansions: int
     plans: int
     seconds: float
+    planning_seconds: float | None
     move_seconds: MoveSeconds | None
     precompute_seconds: float
     memory: int
     memory_bytes: int
     h_updates: int
+    guarded: int
+    guarded_expansions: int
     overrun: bool
     trials: tuple["Run", ...] = field(default=(), repr=False)
     log: Log | None = field(default=None, repr=False)
@@ -183,12 +189,13 @@ def total(trials: list[Run]) -> Run:
     if len(trials) == 1:
         return first
 
-    def add(name: str) -> int:
+    def add(name: str) -> Any:
         return sum(getattr(trial, name) for trial in trials)
 
     timed = [trial.move_seconds for trial in trials if trial.move_seconds]
     slowest = max(timed, key=lambda times: times.max) if timed else None
-    sums = ("straights", "diagonals", "moves", "stays", "expansions", "scans", "learning_ops", "trace_steps", "plans")
+    sums = ["straights", "diagonals", "moves", "stays", "expansions", "scans", "learning_ops", "trace_steps", "plans"]
+    sums += ["seconds", "h_updates", "guarded", "guarded_expansions"]
     return Run(
         problem=first.problem,
         outcome=last.outcome,
@@ -197,12 +204,11 @@ def total(trials: list[Run]) -> Run:
         max_expansions=max(trial.max_expansions for trial in trials),
         max_scans=max(trial.max_scans for trial in trials),
         first_move_expansions=first.first_move_expansions,
-        seconds=sum(trial.seconds for trial in trials),
+        planning_seconds=None if first.planning_seconds is None else add("planning_seconds"),
         move_seconds=slowest,
         precompute_seconds=first.precompute_seconds,
         memory=last.memory,
         memory_bytes=last.memory_bytes,
-        h_updates=add("h_updates"),
         overrun=any(trial.overrun for trial in trials),
         trials=tuple(trials),
         **{name: add(name) for name in sums},

@@ -15,7 +15,7 @@ from rt_gym.intrinsics import bit_length, ticks
 from rt_gym.jit import kernel, record
 
 BINS = 1024
-TIMES = record(last=int, longest=int, total=int)
+TIMES = record(last=int, longest=int, total=int, planning=int)
 
 
 class Clock(NamedTuple):
@@ -23,7 +23,7 @@ class Clock(NamedTuple):
 
     Attributes:
         bins: int64[BINS], the histogram; int64[0] switches the clock off.
-        times: TIMES[1], the last reading, the longest move, the sum of all moves.
+        times: TIMES[1], the last reading, the longest move, the sum of all moves, and what of it was planning.
     """
 
     bins: NDArray[np.int64]
@@ -40,6 +40,13 @@ def start_clock(clock):
     """Begin to time the next move."""
     if clock.bins.size > 0:
         clock.times[0].last = ticks()
+
+
+@kernel(inline=True)
+def time_plan(clock):
+    """Count the time since the last reading as planning; it counts as part of the move as well."""
+    if clock.bins.size > 0:
+        clock.times[0].planning += ticks() - clock.times[0].last
 
 
 @kernel(inline=True)

@@ -123,7 +123,7 @@ def restart_trip(trip, meter, s):
     state.at = s
     state.next = state.planned = state.verdict = 0
     forget_changes(trip)
-    times.last = times.longest = times.total = 0
+    times.last = times.longest = times.total = times.planning = 0
     trip.clock.bins[:] = 0
     if trip.path.size > 0:
         trip.path[0] = s

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rt_gym.clock import start_clock, time_move
+from rt_gym.clock import start_clock, time_move, time_plan
 from rt_gym.meter import IDLE, OVERRUN, after_overrun
 from rt_gym.templates import bind
 from rt_gym.trip import STAY, adopt, must_plan, take
@@ -37,6 +37,7 @@ def trial_loop(episode, t, limit):
             break
         if must_plan(terrain, trip, s):
             adopt(trip, plan(terrain, trip, memory, s, t))
+            time_plan(trip.clock)
         d = take(trip)
         if d < STAY:
             if d != OVERRUN or after_overrun(trip) != IDLE:

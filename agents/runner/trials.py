@@ -2,13 +2,14 @@
 
 import time
 from dataclasses import replace
-from typing import Any
+from operator import sub
+from typing import Any, NamedTuple
 
 from agents.base import Agent, KernelAgent
 from agents.record import MoveSeconds, Run, total
 from agents.runner.logged import Recorder
 from agents.runner.loop import GOAL, OUT_OF_MOVES
-from rt_gym.clock import quantiles, start_clock, time_move
+from rt_gym.clock import TIMES, quantiles, start_clock, time_move, time_plan
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, flag, whole
 from rt_gym.jit import fields_of
 from rt_gym.meter import METER, OVERRUN, STUCK, TALLY, Budget
@@ -18,7 +19,9 @@ from rt_gym.world import World
 MOST_POSITIONS = 1 << 22  # of the paths that the trials of one run keep together
 MOST_TRIALS = 100_000  # until convergence
 
-_Meter, _Tally = fields_of(METER), fields_of(TALLY)
+_Meter, _Tally, _Ticks = fields_of(METER), fields_of(TALLY), fields_of(TIMES)
+# Where the processor's time is only told to some milliseconds, that on the wall has to do.
+_processor_time = time.thread_time if time.get_clock_info("thread_time").resolution < 1e-6 else time.perf_counter
 _OUTCOMES = {GOAL: "goal", OUT_OF_MOVES: "out of moves", STUCK: "no path", OVERRUN: "overrun"}
 
 
@@ -116,15 +119,16 @@ def _run_trial(agent: Agent, world: World, max_moves: int, precompute_seconds: f
     kernels = agent if isinstance(agent, KernelAgent) and recorder is None else None
     if kernels is not None:
         kernels.compile(world)
-    before = _own_updates(agent)
-    began = time.perf_counter()
+    before = _own_counts(agent)
+    began, worked = time.perf_counter(), _processor_time()
     end = _act_trial(agent, world, max_moves, recorder) if kernels is None else kernels.run_trial(world, max_moves)
-    seconds = time.perf_counter() - began
+    times = Times(time.perf_counter() - began, _processor_time() - worked, precompute_seconds)
     if end == STUCK:
         _refuse_long_path(world.problem)
     if end == OVERRUN and world.budget.on_overrun == "raise":
         raise BudgetExceeded(f"move {world.kernel_view.moves + 1} {world.excess}")
-    record = _record(agent, world, end, seconds, precompute_seconds, _own_updates(agent) - before)
+    counts = OwnCounts(*map(sub, _own_counts(agent), before))
+    record = _record(agent, world, end, times, counts)
     return record if recorder is None else replace(record, log=recorder.finish(world))
 
 
@@ -134,9 +138,26 @@ def _refuse_long_path(problem: Problem) -> None:
         _ = problem.optimal_cost
 
 
-def _own_updates(agent: Agent) -> int:
-    """Return what an agent of one's own has counted; kernels count for themselves."""
-    return 0 if isinstance(agent, KernelAgent) else whole("h_updates", getattr(agent, "h_updates", 0), 0)
+class Times(NamedTuple):
+    """How long a trial took: by the clock on the wall, by that of the processor, and to prepare for it."""
+
+    elapsed: float
+    worked: float
+    precompute: float
+
+
+class OwnCounts(NamedTuple):
+    """What an agent counts itself, since its reset or in a trial; see ``Run``. Kernels count their updates."""
+
+    updates: int
+    guarded: int
+    guarded_expansions: int
+
+
+def _own_counts(agent: Agent) -> OwnCounts:
+    if isinstance(agent, KernelAgent):
+        return OwnCounts(0, agent.guarded, agent.guarded_expansions)
+    return OwnCounts(whole("h_updates", getattr(agent, "h_updates", 0), 0), 0, 0)
 
 
 def _act_trial(agent: Agent, world: World, max_moves: int, recorder: Recorder | None) -> int:
@@ -146,6 +167,7 @@ def _act_trial(agent: Agent, world: World, max_moves: int, recorder: Recorder | 
         if world.kernel_view.moves >= max_moves:
             return OUT_OF_MOVES
         action = ask(agent, world)
+        time_plan(world.trip.clock)
         if recorder is not None:
             recorder.note(agent, world, action)
         if world.view.meter.stuck:
@@ -170,8 +192,8 @@ def ask(agent: Agent, world: World) -> int:
     return world.checked_action(action)
 
 
-def _record(agent: Agent, world: World, end: int, seconds: float, precompute_seconds: float, updates: int) -> Run:
-    """Read the record of the trial that has just ended off the world; ``updates`` are those outside of kernels."""
+def _record(agent: Agent, world: World, end: int, times: Times, own: OwnCounts) -> Run:
+    """Read the record of the trial that has just ended off the world; ``own`` is what the agent has counted in it."""
     tally = _Tally._make(world.trip.tally.item())
     moves = tally.moves
     last = _Meter._make(world.trip.meter.item())  # what was spent on a move that was never made
@@ -191,12 +213,15 @@ def _record(agent: Agent, world: World, end: int, seconds: float, precompute_sec
         trace_steps=tally.trace_steps + last.trace_steps,
         first_move_expansions=tally.first_expansions if moves else last.expansions,
         plans=tally.plans,
-        seconds=seconds,
-        move_seconds=_move_seconds(world, seconds),
-        precompute_seconds=precompute_seconds,
+        seconds=times.elapsed,
+        planning_seconds=_planning_seconds(world, times.worked),
+        move_seconds=_move_seconds(world, times.elapsed),
+        precompute_seconds=times.precompute,
         memory=agent.count_states() if isinstance(agent, KernelAgent) else 0,
         memory_bytes=agent.count_bytes() if isinstance(agent, KernelAgent) else 0,
-        h_updates=tally.raises + updates,
+        h_updates=tally.raises + own.updates,
+        guarded=own.guarded,
+        guarded_expansions=own.guarded_expansions,
         overrun=tally.overruns > 0 or end == OVERRUN or _past_limit(last),
     )
 
@@ -210,7 +235,15 @@ def _move_seconds(world: World, seconds: float) -> MoveSeconds | None:
     clock = world.trip.clock
     if not clock.bins.size:
         return None
-    _, longest, total = clock.times.item()
-    tick = seconds / max(1, total)
+    times = _Ticks._make(clock.times.item())
+    tick = seconds / max(1, times.total)
     p50, p99 = quantiles(clock, 0.5, 0.99)
-    return MoveSeconds(p50 * tick, p99 * tick, longest * tick)
+    return MoveSeconds(p50 * tick, p99 * tick, times.longest * tick)
+
+
+def _planning_seconds(world: World, worked: float) -> float | None:
+    clock = world.trip.clock
+    if not clock.bins.size:
+        return None
+    times = _Ticks._make(clock.times.item())
+    return worked * min(1.0, times.planning / max(1, times.total))

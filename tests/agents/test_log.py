@@ -29,7 +29,7 @@ from rt_gym.terrain import STEPS
 HOOK = Problem(drawn(*CUP), (2, 2), (6, 2))
 CORRIDOR = Problem(drawn("....."), (0, 0), (4, 0))
 KNOWLEDGE = [(None, False), (None, True), (1, False), (2, True)]
-TIMES = ("seconds", "move_seconds", "precompute_seconds")
+TIMES = ("seconds", "planning_seconds", "move_seconds", "precompute_seconds")
 NOT_COUNTS = {"problem", "path", "trials", "log", *TIMES}
 
 

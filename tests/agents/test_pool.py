@@ -13,7 +13,7 @@ from agents.runner.pool import Pool, key_of, settings_key
 from reference.plain_oracle import random_problem
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem
 
-TIMES = ("seconds", "move_seconds", "precompute_seconds", "path", "trials")
+TIMES = ("seconds", "planning_seconds", "move_seconds", "precompute_seconds", "path", "trials")
 COUNTED = [field.name for field in fields(agents.Run) if field.name not in TIMES]
 SOME: list[tuple[str, dict[str, Any]]] = [
     ("astar", {}),

@@ -73,6 +73,13 @@ class TestRecord:
         assert 0 < run.move_seconds.p50 <= run.move_seconds.p99 <= run.move_seconds.max <= run.seconds
         assert run.precompute_seconds == 0.0
 
+    @pytest.mark.parametrize("trials", [1, 3])
+    def test_planning_is_timed_by_itself(self, trials: int) -> None:
+        run = agents.run("lrta", HORSESHOE, trials=trials)
+        assert run.planning_seconds is not None
+        assert run.planning_seconds > 0
+        assert agents.run("lrta", HORSESHOE, trials=trials, clock=False).planning_seconds is None
+
     def test_the_clock_changes_nothing_but_the_times(self) -> None:
         run, timed = agents.run("lrta", HORSESHOE, clock=False), agents.run("lrta", HORSESHOE)
         assert run.move_seconds is None

@@ -128,7 +128,8 @@ BUDGETS = (
     Budget(9),
 )
 
-UNCOUNTED = {"problem", "seconds", "move_seconds", "precompute_seconds", "trials", "path", "memory_bytes", "log"}
+UNCOUNTED = {"problem", "seconds", "planning_seconds", "move_seconds", "precompute_seconds", "trials", "path", "log"}
+UNCOUNTED |= {"memory_bytes", "guarded", "guarded_expansions"}
 # Agents that learn no values; the digests are older than the count of the states that they hold.
 SEARCHERS = {"astar", "weighted-astar", "repeated-astar", "late-astar", "tba", "dstar-lite"}
 COUNTED = [field.name for field in fields(agents.Run) if field.name not in UNCOUNTED]

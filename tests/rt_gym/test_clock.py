@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from rt_gym import clock
-from rt_gym.clock import BINS, Clock, make_clock, quantiles, start_clock, time_move
+from rt_gym.clock import BINS, Clock, make_clock, quantiles, start_clock, time_move, time_plan
 from rt_gym.intrinsics import bit_length, ticks
 from rt_gym.jit import kernel
 
@@ -92,9 +92,10 @@ def test_a_move_is_entered_once_with_its_time() -> None:
 def test_an_empty_clock_is_switched_off() -> None:
     made = make_clock(on=False)
     start_clock(made)
+    time_plan(made)
     time_move(made)
     assert made.bins.size == 0
-    assert made.times.tolist() == [(0, 0, 0)]
+    assert made.times.tolist() == [(0, 0, 0, 0)]
 
 
 @pytest.mark.plain

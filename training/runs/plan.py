@@ -108,8 +108,11 @@ def trials_of(columns: Mapping[str, NDArray[Any]]) -> Arrays:
 
 def _columns(runs: Sequence[Run]) -> Arrays:
     results = [Result(trials_run=max(1, len(run.trials)), **{n: getattr(run, n) for n in _DIRECT}) for run in runs]
-    times = [Timing(run.seconds, run.precompute_seconds, *(run.move_seconds or ())) for run in runs]
-    return as_columns(results, RESULTS) | as_columns(times, TIMES)
+    return as_columns(results, RESULTS) | as_columns([_timing(run) for run in runs], TIMES)
+
+
+def _timing(run: Run) -> Timing:
+    return Timing(run.seconds, run.planning_seconds or 0.0, run.precompute_seconds, *(run.move_seconds or ()))
 
 
 def _trial_columns(runs: Sequence[Run]) -> Arrays:

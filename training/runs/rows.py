@@ -86,6 +86,8 @@ class Result(NamedTuple):
     h_updates: int
     memory: int
     memory_bytes: int
+    guarded: int
+    guarded_expansions: int
 
 
 class Trial(NamedTuple):
@@ -108,9 +110,10 @@ class Trial(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """How long a run took, in seconds; the last three are per move."""
+    """How long a run took, in seconds: planning and walking, planning alone; the last three are per move."""
 
     seconds: float
+    planning_seconds: float
     precompute_seconds: float
     p50: float
     p99: float

@@ -53,6 +53,8 @@ def row(agent: Entrant, problem: int, cost: float | None, expansions: int) -> Ro
         h_updates=0,
         memory=0,
         memory_bytes=0,
+        guarded=0,
+        guarded_expansions=0,
     )
     return Row(agent.entry, place, counts)
 
