@@ -28,6 +28,10 @@ Docs = Annotated[
 Pages = Annotated[
     Path | None, OUTPUT.option("FOLDER", "Run nothing: write all pages and figures anew from FOLDER/results/*.json.")
 ]
+Check = Annotated[
+    Path | None,
+    OUTPUT.option("FOLDER", "Only make a few runs of FOLDER/results/*.json again, and stamp what comes out the same."),
+]
 
 
 def reproduce(
@@ -40,6 +44,7 @@ def reproduce(
     out: Out = Path("rt-gym-reproduce"),
     write_docs: Docs = None,
     pages: Pages = None,
+    check: Check = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
@@ -56,6 +61,10 @@ def reproduce(
         return
     chosen = [load(name) for name in (ids() if experiment.lower() == "all" else [experiment])]
     _check_maps(maps)
+    if check:
+        with interruptible("finished jobs are kept", out):
+            _check_documents({one.id for one in chosen}, check, maps, out, make_workers(jobs, backend, scheduler))
+        return
     check_size(size)
     if write_docs:
         _check_docs(write_docs, maps)
@@ -88,6 +97,27 @@ def _conduct(
         if tell:
             _tell(documents[-1])
     return documents
+
+
+def _check_documents(chosen: set[str], folder: Path, maps: Path | None, out: Path, workers: "Workers") -> None:
+    """Make the few runs of stored documents again, and write their pages with today's stamps."""
+    from rt_gym import InputError
+    from training.experiments.conduct import check
+    from training.report.results_page import read_documents, write_pages
+
+    if maps is None:
+        raise InputError("--check needs the public maps: name their folder by --maps")
+    documents = [document for document in read_documents(folder) if document["id"] in chosen]
+    same, differ = [], list[str]()
+    for document in documents:
+        try:
+            same.append(check(document, maps, out, workers, progress))
+            typer.echo(f"{document['id']}: {document['probe']['runs']:,} runs, the same as before")
+        except InputError as error:
+            differ.append(str(error))
+    write_pages(folder, same)
+    if differ:
+        raise InputError("; ".join(differ))
 
 
 def _check_maps(maps: Path | None) -> None:

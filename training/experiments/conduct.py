@@ -1,20 +1,30 @@
-"""Runs an experiment: draw problems, train what takes part, run, judge every claim, and describe it as one document."""
+"""Runs an experiment: draw problems, train what takes part, run, judge every claim, and describe it as one document.
 
-from collections.abc import Sequence
+A document carries the stamps of the sources it was made with, and a hash of its runs of the smallest size. Once sources
+have changed, these few runs are made again: if they are the same, the document still speaks for the sources of today.
+"""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from rt_gym import InputError
 from rt_gym.files import make_folder
-from training.experiments.evidence import Evidence
-from training.experiments.frame import Experiment, Finding, Generated, Ground, Part, check_size
+from training.experiments import load
+from training.experiments.evidence import Evidence, map_tables
+from training.experiments.frame import SIZES, Experiment, Finding, Generated, Ground, Part, check_size
 from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
+from training.judge.tables import Table
 from training.learn import Reporting, TrainingSetup, silent
-from training.runs import Course, Plan, Runs, Workers, run_plan, write_tables
+from training.runs import Course, Plan, Result, Runs, Workers, run_plan, write_tables
+from training.runs.jobs import provenance, source_stamp
 
 STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
 OUT = Path("rt-gym-reproduce")
+_UNCOUNTED = ("memory", "memory_bytes")  # what a run holds may change while it does the same
 
 
 def conduct(
@@ -47,7 +57,8 @@ def conduct(
     ]
     found = [_run(experiment, plan, out, workers, progress) for plan in plans]
     evidence = [_evidence(*each) for each in zip(found, trained, plans, strict=True)]
-    document = describe(experiment, plans, evidence, size, maps is not None)
+    probe = _probe(_smallest(experiment, maps), found)
+    document = describe(experiment, plans, evidence, size, maps is not None) | {"probe": probe}
     settings = {"parts": [plan.document() for plan in plans], "found": document}
     write_tables(home, settings, *found)
     return document
@@ -92,6 +103,48 @@ def _run(experiment: Experiment, plan: Plan, out: Path, workers: Workers, progre
         return run_plan(plan, out, workers, advance)
 
 
+def _smallest(experiment: Experiment, maps: Path | None) -> list[Plan]:
+    """Return the plans of the smallest size, without policies that are trained: these depend on the size."""
+    seed = experiment.seed
+    return [part.plan(tuple(part.courses(SIZES[0], maps, seed)), seed) for part in experiment.parts]
+
+
+def _probe(plans: Sequence[Plan], found: Sequence[Runs]) -> dict[str, Any]:
+    """Return a hash of what came of the runs of plans, which are among those that were found; times do not count."""
+    digest, count = sha256(), 0
+    for plan, runs in zip(plans, found, strict=True):
+        wanted = {contender.entry for contender in plan.contenders}
+        places = [place.key for place in plan.places.rows()]
+        for batch in runs.batches:
+            if batch.entry in wanted:
+                results = dict(zip((place.key for place in batch.places.rows()), batch.results(), strict=True))
+                digest.update(repr([batch.entry, *(_counted(results[key]) for key in places)]).encode())
+                count += len(places)
+    return {"digest": digest.hexdigest()[:16], "runs": count}
+
+
+def _counted(result: Result) -> list[Any]:
+    return [value for name, value in result._asdict().items() if name not in _UNCOUNTED]
+
+
+def check(
+    document: dict[str, Any], maps: Path, out: Path = OUT, workers: Workers | None = None, progress: Reporting = silent
+) -> dict[str, Any]:
+    """Make the few runs of a document's probe again, and return the document with the stamps of today's sources.
+
+    Raises:
+        InputError: if other numbers come out, so that the experiment must be run again.
+    """
+    experiment = load(document["id"])
+    plans = _smallest(experiment, maps)
+    found = [_run(experiment, plan, out, workers or Workers(), progress) for plan in plans]
+    if _probe(plans, found) != document["probe"]:
+        says = "the sources have changed, and its runs come out differently: run it again"
+        raise InputError(f"{experiment.id}: {says}, with {document['command']}")
+    stamps = {agent: source_stamp(agent) for agent in document["sources"]}
+    return document | {"checked": {"commit": provenance()["commit"], "sources": stamps}}
+
+
 def _evidence(found: Runs, trained: list[Trained], plan: Plan) -> Evidence:
     validations = {one.name: one.quality for one in trained if one.quality is not None}
     return Evidence(found, validations, {course.name: course.grid for course in plan.courses})
@@ -112,11 +165,20 @@ def describe(
         "parts": [_describe_part(*each, size, public) for each in zip(experiment.parts, plans, strict=True)],
         "claims": [_describe_finding(claim.judge(evidence)) for claim in experiment.claims],
         "tables": [table._asdict() for table in experiment.tables(*evidence)],
+        "by_map": [table._asdict() for table in _map_tables(experiment.parts, evidence)],
         "notes": list(experiment.notes) if public else [STAND_INS],
         "changes": list(experiment.changes),
         "versions": plans[0].document()["versions"],
+        "commit": provenance()["commit"],
+        "processor": provenance()["processor"],
         "sources": {agent: stamp for plan in plans for agent, stamp in plan.document()["sources"].items()},
+        "checked": None,
     }
+
+
+def _map_tables(parts: Sequence[Part], evidence: Sequence[Evidence]) -> Iterator[Table]:
+    for part, found in zip(parts, evidence, strict=True):
+        yield from map_tables(f"{part.name}, " * bool(part.name), found.rows)
 
 
 def _describe_part(part: Part, plan: Plan, size: str, public: bool) -> dict[str, Any]:
@@ -158,6 +220,7 @@ def _describe_finding(finding: Finding) -> dict[str, Any]:
         "low": _finite(claim.low),
         "high": _finite(claim.high),
         "headline": claim.headline,
+        "check": claim.check,
         "direction": claim.direction and [_finite(end) for end in claim.direction],
         "ours": None if ours is None else [_finite(value) for value in ours],
         "verdict": finding.verdict,

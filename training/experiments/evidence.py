@@ -1,24 +1,35 @@
-"""What the runs of an experiment say: numbers per problem, means with intervals, and tables of both."""
+"""What the runs of an experiment say: numbers per problem, means with intervals, and tables of both.
+
+The problems of every map are resampled by themselves: intervals speak of such problems on these maps.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import compress
 from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from agents import KernelAgent
 from rt_gym import Grid
-from training.judge import Arena, Estimate, Score, score_all
-from training.judge.scores import curve_ratios, fixed_curve, score_arena
+from training.judge import Arena, Estimate, Score
+from training.judge.scores import curve_ratios, fixed_curve, score_arena, strata_of
 from training.judge.stats import Floats, estimate, resampled_sums
-from training.judge.tables import Table, digits, interval
+from training.judge.tables import MEASURES, Table, digits, interval, percent
 from training.learn.validate import PredictionQuality
 from training.runs import Entry, Row, Runs
+from training.runs.contenders import load_agent
+from training.runs.rows import Batch, Places
+
+Strata = NDArray[np.int64]
 
 NO_LIMIT = "no limit"
-_COLUMNS = ["\nagent", "subopt.\nmean", "95 %\ninterval", "subopt.\nmedian", "exp.\nmean", "95 %\ninterval"]
-_COLUMNS += ["exp.\npooled", "worst\nmove", "\nsolved"]
+OUTLINED = ("p-lrta", "pr-lrts", "knn-lrta")  # agents that were built after outlines of their papers
+OUTLINE = "†"  # their mark in tables
+_WORK = ["exp.\nmean", "95 %\ninterval", "exp.\npooled", "worst\nmove"]
 
 
 class Evidence:
@@ -53,7 +64,12 @@ class Evidence:
     @cached_property
     def arena(self) -> Arena:
         """All contenders on the same resampled problems."""
-        return Arena(self.rows)
+        return Arena(self.rows, stratified=True)
+
+    @cached_property
+    def strata(self) -> Strata:
+        """The number of every problem's map, see ``strata_of``."""
+        return strata_of(self.rows.batches[0].places)
 
     @cached_property
     def scores(self) -> dict[Entry, Score]:
@@ -64,10 +80,16 @@ class Evidence:
         """Return the score of a competitor."""
         return self.scores[competitor.entry]
 
-    def points(self, cut_off: int) -> dict[Entry, tuple[float, float]]:
-        """Return expansions per move and quality of all contenders that were never cut and whose moves keep a limit."""
+    def resampled_points(self, cut_off: int, meter: str) -> dict[Entry, tuple[Floats, Floats]]:
+        """Return expansions per move and quality, over all problems and each resampling of them.
+
+        Args:
+            cut_off: contenders with a move of more expansions are left out, as are those with a run that was cut.
+            meter: how expansions per move are averaged, ``"mean"`` or ``"pooled"``.
+        """
+        work = getattr(self.arena, meter)
         return {
-            entry: (score.expansions_mean.value, score.quality.value)
+            entry: (work[entry], self.arena.quality[entry])
             for entry, score in self.scores.items()
             if score.quality is not None and score.worst_move <= cut_off
         }
@@ -78,7 +100,7 @@ class Evidence:
         return curve_ratios(self.arena, competitor.entry, curve, getattr(self.arena, meter))
 
 
-def bootstrap(function: Callable[..., Floats], *columns: Floats) -> Estimate | None:
+def bootstrap(function: Callable[..., Floats], *columns: Floats, strata: Strata | None = None) -> Estimate | None:
     """Return a function of the means of columns over problems, with its 95 % interval.
 
     Every call meets the same resampled problems.
@@ -86,6 +108,7 @@ def bootstrap(function: Callable[..., Floats], *columns: Floats) -> Estimate | N
     Args:
         function: takes an array of resampled means for each column and returns one value for each resampling.
         *columns: numbers per problem.
+        strata: the map of every problem.
 
     Returns:
         None if a number is infinite, because a run failed.
@@ -93,28 +116,23 @@ def bootstrap(function: Callable[..., Floats], *columns: Floats) -> Estimate | N
     together = np.stack(columns, axis=1)
     if not np.isfinite(together).all():
         return None
-    means = resampled_sums(together, seed=0) / len(together)
+    means = resampled_sums(together, 0, strata) / len(together)
     return estimate(function(*means.T), len(together))
 
 
-def mean(column: Floats) -> Estimate | None:
+def mean(column: Floats, strata: Strata | None = None) -> Estimate | None:
     """Return the mean of a column."""
-    return bootstrap(lambda m: m, column)
+    return bootstrap(lambda m: m, column, strata=strata)
 
 
-def ratio(above: Floats, below: Floats) -> Estimate | None:
+def ratio(above: Floats, below: Floats, strata: Strata | None = None) -> Estimate | None:
     """Return the mean of one column divided by the mean of another."""
-    return bootstrap(lambda a, b: a / b, above, below)
+    return bootstrap(lambda a, b: a / b, above, below, strata=strata)
 
 
 def exactly(value: float) -> Estimate | None:
     """Return a number that is counted, not estimated; None if it is infinite, because a run failed."""
     return Estimate(value, value, value) if isfinite(value) else None
-
-
-def trend(columns: Iterable[Floats]) -> Estimate | None:
-    """Return Spearman's rank correlation of the columns' means with the order of the columns; -1 if they only fall."""
-    return bootstrap(spearman, *columns)
 
 
 def spearman(*means: Floats) -> Floats:
@@ -127,15 +145,26 @@ def spearman(*means: Floats) -> Floats:
 
 
 def score_table(title: str, rows: Runs | Iterable[Row]) -> Table:
-    """Return a table with a line for every contender: quality, both averages of expansions per move, failures."""
-    return Table(title, _COLUMNS, [_line(score) for score in score_all(rows)])
+    """Return a table with a line for every contender: quality with its tail, both averages of work, failures, guards.
+
+    A guard is told of as the problems in which it acted, how often it did in all of them, and the share of expansions
+    that were made meanwhile.
+    """
+    runs = Runs.of(rows)
+    scores = score_arena(Arena(runs, stratified=True))
+    name = MEASURES[scores[0].measure]
+    columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", f"{name}\nmedian", f"{name}\n95th", f"{name}\nworst"]
+    guards = [_guard(batch) for batch in runs.batches]
+    guarded = any(guards)
+    lines = [_line(score) + [guard] * guarded for score, guard in zip(scores, guards, strict=True)]
+    return Table(title, [*columns, *_WORK, "\nsolved", *["\nguard"] * guarded], lines)
 
 
 def _line(score: Score) -> list[str]:
     return [
-        score.entry.label + ("" if score.entry.budget == NO_LIMIT else f", {score.entry.budget}"),
+        label(score.entry) + ("" if score.entry.budget == NO_LIMIT else f", {score.entry.budget}"),
         *with_interval(score.quality),
-        digits(score.quality_median),
+        *map(digits, (score.quality_median, score.quality_tail, score.quality_worst)),
         *with_interval(score.expansions_mean),
         digits(score.expansions_pooled.value),
         f"{score.worst_move:,}",
@@ -143,11 +172,48 @@ def _line(score: Score) -> list[str]:
     ]
 
 
+def label(entry: Entry) -> str:
+    """Return what a table calls a contender: its label, with a mark if its algorithm was built after an outline."""
+    return f"{entry.label} {OUTLINE}" if entry.agent in OUTLINED else entry.label
+
+
+def _guard(batch: Batch) -> str:
+    """Return where a guard acted, how often, and for which share of expansions; nothing for an agent without one."""
+    if not _has_guard(batch.entry.agent):
+        return ""
+    times, work = batch.columns["guarded"], batch.columns["guarded_expansions"]
+    share = work.sum() / max(1, batch.columns["expansions"].sum())
+    return f"{int((times > 0).sum())} problems, {int(times.sum()):,} times, {percent(share)}"
+
+
+@cache
+def _has_guard(agent_id: str) -> bool:
+    kind = load_agent(agent_id)
+    return issubclass(kind, KernelAgent) and kind.guarded is not KernelAgent.guarded
+
+
+def map_tables(title: str, runs: Runs) -> list[Table]:
+    """Return the table of scores of every map by itself; none where there is one, or one for every problem."""
+    places = runs.batches[0].places
+    strata = strata_of(places)
+    if not strata.any():
+        return []
+    names = dict.fromkeys(ground.map for ground in places.grounds)
+    return [score_table(f"{title}{name}", _on(runs, strata == k)) for k, name in enumerate(names)]
+
+
+def _on(runs: Runs, chosen: NDArray[np.bool_]) -> Runs:
+    """Return the runs on some problems."""
+    places = list(compress(runs.batches[0].places.rows(), chosen))
+    some = Places.of(places)
+    return Runs(tuple(Batch(b.entry, some, {n: c[chosen] for n, c in b.columns.items()}) for b in runs.batches))
+
+
 def ratio_table(title: str, rows: Runs | Iterable[Row]) -> Table:
     """Return a table of how many times their expansions the curve of fixed depths needs for the same suboptimality."""
     columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
-    scores = [score for score in score_all(rows) if score.entry.agent != "lrta"]
-    lines = [[one.entry.label, *with_interval(one.ratio_mean), *with_interval(one.ratio_pooled)] for one in scores]
+    scores = [score for score in score_arena(Arena(rows, stratified=True)) if score.entry.agent != "lrta"]
+    lines = [[label(one.entry), *with_interval(one.ratio_mean), *with_interval(one.ratio_pooled)] for one in scores]
     return Table(f"{title}: ratios to the curve of fixed depths", columns, lines)
 
 

@@ -158,9 +158,11 @@ class Claim:
         text: what is claimed of which number.
         paper: the paper's figure.
         quantity: how the number follows from the runs.
-        low, high: the bar; the claim is that the number lies within, the ends included.
+        low, high: the bar; the claim is that the number lies within, the ends included. Where the paper prints a
+            number, it is a band around that.
         headline: whether it is one of the statements for which the figure or table is known.
         direction: a weaker bar: what must be true at least for the paper's statement to point the right way.
+        check: whether it is true by construction, and so tells of the program, not of the paper.
     """
 
     text: str
@@ -170,6 +172,7 @@ class Claim:
     high: float = inf
     headline: bool = False
     direction: tuple[float, float] | None = None
+    check: bool = False
 
     def judge(self, evidence: Sequence[Any]) -> "Finding":
         """Return what the evidence of all parts says of it."""
@@ -185,17 +188,51 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """Whether the whole interval lies within the bar, outside of it, or on both sides."""
-        return verdict(self.ours, self.claim.low, self.claim.high)
+        """What the whole 95 % interval says of the claim.
+
+        It holds if the interval lies within the bar, holds in direction only if it lies within the weaker one, and does
+        not hold if it lies outside of either. All else is undecided.
+        """
+        bar, direction = (self.claim.low, self.claim.high), self.claim.direction
+        if self.ours is None:
+            return UNDECIDED
+        if _within(self.ours, bar):
+            return HOLDS
+        if direction and _within(self.ours, direction):
+            return DIRECTION
+        return FAILS if _outside(self.ours, bar) or (direction and _outside(self.ours, direction)) else UNDECIDED
 
 
-def verdict(ours: Estimate | None, low: float, high: float) -> str:
-    """Return whether an interval lies within a bar, outside of it, or on both sides."""
-    if ours is None:
-        return UNDECIDED
-    if low <= ours.low and ours.high <= high:
-        return HOLDS
-    return FAILS if ours.high < low or ours.low > high else UNDECIDED
+def _within(ours: Estimate, bar: tuple[float, float]) -> bool:
+    return bar[0] <= ours.low and ours.high <= bar[1]
+
+
+def _outside(ours: Estimate, bar: tuple[float, float]) -> bool:
+    return ours.high < bar[0] or ours.low > bar[1]
+
+
+WORK, EXCESS = 1.5, 1.5  # by which factor a number, or what is above one of it, may differ from the paper's
+
+
+def near(figure: float, factor: float = WORK) -> dict[str, float]:
+    """Return the bar around a printed number: a ratio, a count, or work of any kind.
+
+    Example:
+        >>> near(12)
+        {'low': 8.0, 'high': 18.0}
+    """
+    return {"low": figure / factor, "high": figure * factor}
+
+
+def near_cost(figure: float, factor: float = EXCESS, unit: float = 0.01) -> dict[str, float]:
+    """Return the bar around a printed suboptimality: around what it is above one, give or take half its last digit.
+
+    Example:
+        >>> {name: round(end, 3) for name, end in near_cost(1.11).items()}
+        {'low': 1.07, 'high': 1.172}
+    """
+    above, half = figure - 1, unit / 2
+    return {"low": 1 + max(0.0, above - half) / factor, "high": 1 + (above + half) * factor}
 
 
 def bar_text(low: float, high: float) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from training.experiments.evidence import Evidence, bootstrap, exactly, mean, ratio, trend
+from training.experiments.evidence import Evidence, Strata, bootstrap, exactly, mean, ratio, spearman
 from training.experiments.trained import CrossValidation
 from training.judge import Estimate
 from training.judge.stats import Floats
@@ -35,6 +36,10 @@ class Numbers(ABC):
     @abstractmethod
     def values(self, parts: Parts) -> Floats:
         """Return the numbers, infinite or nan where a run failed."""
+
+    def strata(self, parts: Parts) -> Strata | None:
+        """Return the map of every problem, see ``strata_of``; None where all problems are one stratum."""
+        return None
 
     def __add__(self, other: "Numbers | float") -> "Numbers":
         return Combined(operator.add, self, other)
@@ -66,6 +71,10 @@ class Column(Numbers):
     def values(self, parts: Parts) -> Floats:
         """Return this number of every run."""
         return parts[self.part].numbers(self.competitor, self.name)
+
+    def strata(self, parts: Parts) -> Strata:
+        """Return the map of every run."""
+        return parts[self.part].strata
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,10 @@ class Combined(Numbers):
             combined = self.combine(self.left.values(parts), right)
         return np.where(np.isinf(right), np.nan, combined)  # else a quotient by a failed run would be 0, and look good
 
+    def strata(self, parts: Parts) -> Strata | None:
+        """Return those of the left column."""
+        return self.left.strata(parts)
+
 
 @dataclass(frozen=True)
 class Derived(Numbers):
@@ -115,6 +128,10 @@ class Derived(Numbers):
         """Return the function of every problem's numbers."""
         found = [column.values(parts) for column in self.columns]
         return np.where(np.isfinite(found).all(axis=0), self.function(*found), np.inf)
+
+    def strata(self, parts: Parts) -> Strata | None:
+        """Return those of the first column."""
+        return self.columns[0].strata(parts)
 
 
 class Quantity(ABC):
@@ -133,7 +150,7 @@ class Mean(Quantity):
 
     def estimate(self, parts: Parts) -> Estimate | None:
         """Return the mean."""
-        return mean(self.of.values(parts))
+        return mean(self.of.values(parts), self.of.strata(parts))
 
 
 @dataclass(frozen=True)
@@ -145,7 +162,12 @@ class Ratio(Quantity):
 
     def estimate(self, parts: Parts) -> Estimate | None:
         """Return the ratio."""
-        return ratio(self.above.values(parts), self.below.values(parts))
+        return ratio(self.above.values(parts), self.below.values(parts), self.above.strata(parts))
+
+
+def _bootstrap(function: Callable[..., Floats], columns: Sequence[Numbers], parts: Parts) -> Estimate | None:
+    values = (column.values(parts) for column in columns)
+    return bootstrap(function, *values, strata=columns[0].strata(parts))
 
 
 @dataclass(frozen=True)
@@ -156,7 +178,7 @@ class Trend(Quantity):
 
     def estimate(self, parts: Parts) -> Estimate | None:
         """Return the correlation."""
-        return trend(column.values(parts) for column in self.of)
+        return _bootstrap(spearman, self.of, parts)
 
 
 @dataclass(frozen=True)
@@ -168,7 +190,7 @@ class FunctionOfMeans(Quantity):
 
     def estimate(self, parts: Parts) -> Estimate | None:
         """Return the function's value."""
-        return bootstrap(self.function, *(column.values(parts) for column in self.of))
+        return _bootstrap(self.function, self.of, parts)
 
 
 @dataclass(frozen=True)
@@ -235,28 +257,65 @@ class Advantage(Quantity):
 
 @dataclass(frozen=True)
 class OnFront(Quantity):
-    """How many competitors are on the Pareto front of suboptimality and expansions per move.
+    """How many competitors are on the Pareto front of suboptimality and expansions per move, in every resampling.
 
     Attributes:
         competitors: who is asked about.
         cut_off: settings with a move of more expansions are left out.
         slack: a rival beats a setting only if it is better in both by this factor.
+        meter: how expansions per move are averaged, ``"mean"`` or ``"pooled"``.
         part: in which part of the experiment.
     """
 
     competitors: tuple[Competitor, ...]
     cut_off: int
     slack: float = 1.0
+    meter: str = "mean"
     part: int = 0
 
     def estimate(self, parts: Parts) -> Estimate | None:
-        """Return the count."""
-        points = parts[self.part].points(self.cut_off)
-        return exactly(sum(self._is_on_front(points, competitor.entry) for competitor in self.competitors))
+        """Return the count, with its interval over resamplings."""
+        points = parts[self.part].resampled_points(self.cut_off, self.meter)
+        inside = [competitor.entry for competitor in self.competitors if competitor.entry in points]
+        if not inside:
+            return exactly(0)
+        counts = np.sum([self._is_on_front(points, entry) for entry in inside], axis=0)
+        return parts[self.part].arena.estimate(counts)
 
-    def _is_on_front(self, points: Mapping[Entry, tuple[float, float]], entry: Entry) -> bool:
-        if entry not in points:
-            return False
-        mine = work, quality = points[entry]
-        others = [point for other, point in points.items() if other != entry]
-        return not any(w * self.slack <= work and q * self.slack <= quality and (w, q) != mine for w, q in others)
+    def _is_on_front(self, points: Mapping[Entry, tuple[Floats, Floats]], entry: Entry) -> NDArray[np.bool_]:
+        """Return in which resamplings no other setting beats this one."""
+        work, quality = points[entry]
+        beaten = np.zeros(work.shape, bool)
+        for other, (w, q) in points.items():
+            if other != entry:
+                beaten |= (w * self.slack <= work) & (q * self.slack <= quality) & ((w != work) | (q != quality))
+        return ~beaten
+
+
+@dataclass(frozen=True)
+class Dominating(Quantity):
+    """How many rivals need no more expansions per move than a competitor and are as good, in every resampling.
+
+    Attributes:
+        competitor: who is compared.
+        rivals: with whom; one with a move of more than ``cut_off`` expansions is left out.
+        cut_off: see above.
+        meter: how expansions per move are averaged, ``"mean"`` or ``"pooled"``.
+        part: in which part of the experiment.
+    """
+
+    competitor: Competitor
+    rivals: tuple[Competitor, ...]
+    cut_off: int
+    meter: str = "mean"
+    part: int = 0
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the count, with its interval over resamplings; all of them if the competitor itself is left out."""
+        points = parts[self.part].resampled_points(self.cut_off, self.meter)
+        if self.competitor.entry not in points:
+            return exactly(len(self.rivals))
+        work, quality = points[self.competitor.entry]
+        rivals = [points[rival.entry] for rival in self.rivals if rival.entry in points]
+        better = [(w <= work) & (q <= quality) for w, q in rivals]
+        return parts[self.part].arena.estimate(np.sum(better, axis=0)) if better else exactly(0)

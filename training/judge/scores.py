@@ -21,6 +21,7 @@ from training.judge.stats import Estimate, Floats, estimate, pareto_front, ratio
 from training.runs.rows import OUTCOMES, Batch, Entry, Places, Row, Runs
 
 SUBOPTIMALITY, COST, TOTAL = "suboptimality", "cost", "total cost"
+TAIL = 0.95  # the quantile that is shown beside a mean
 _CURVE = "lrta"  # the agent whose depths make the curve that ratios are against
 
 
@@ -162,7 +163,8 @@ class Score:
         disqualified: whether a move exceeded the budget.
         measure: what the quality is, see ``Sample.measure``; less is better.
         quality: its mean; None where a run failed or the contender is disqualified.
-        quality_median: its median, infinite if half of the runs failed.
+        quality_median: its median, infinite if half of the runs failed; quality_tail: its 95th percentile;
+            quality_worst: the worst.
         expansions_mean, expansions_pooled, scans_pooled: work per move.
         worst_move: the most that one move took, of what the budget counts.
         stays: the share of all moves that stood still.
@@ -185,6 +187,8 @@ class Score:
     measure: str
     quality: Estimate | None
     quality_median: float
+    quality_tail: float
+    quality_worst: float
     expansions_mean: Estimate
     expansions_pooled: Estimate
     scans_pooled: float
@@ -233,12 +237,23 @@ class Resampled:
         return estimate(values, self.units)
 
 
+def strata_of(places: Places) -> NDArray[np.int64]:
+    """Return the map of every problem where each map has several, else the same stratum for all.
+
+    Resampled map by map, an interval speaks of such problems on these maps. Where every problem has a map of its own,
+    the maps are a sample, too.
+    """
+    maps = places.maps
+    return maps if np.bincount(maps).min() > 1 else np.zeros_like(maps)
+
+
 class Arena:
     """All contenders on the same problems, and the same resamplings of them.
 
     Args:
         runs: the runs.
         seed: for the resamplings.
+        stratified: whether the problems of every map are resampled by themselves, see ``strata_of``.
 
     Attributes:
         samples: the runs of every contender.
@@ -251,12 +266,13 @@ class Arena:
         InputError: if the contenders did not meet the same problems.
     """
 
-    def __init__(self, runs: Runs | Iterable[Row], seed: int = 0) -> None:
+    def __init__(self, runs: Runs | Iterable[Row], seed: int = 0, stratified: bool = False) -> None:
         self.samples = {sample.entry: sample for sample in collect_alike(runs)}
         places = next(iter(self.samples.values())).places
         self.problems = len(places)
         parts = np.concatenate([self._parts(sample) for sample in self.samples.values()], axis=1)
-        self.by_problems = self._resampled(resampled_sums(parts, seed), self.problems, self.problems)
+        sums = resampled_sums(parts, seed, strata_of(places) if stratified else None)
+        self.by_problems = self._resampled(sums, self.problems, self.problems)
         self.by_maps = self._over_maps(parts, places.maps, seed)
         self.quality, self.mean, self.pooled = (
             self.by_problems.quality,
@@ -362,6 +378,8 @@ def _score(
         measure=sample.measure,
         quality=own.pop("quality", None),
         quality_median=float(np.median(sample.quality)),
+        quality_tail=float(np.quantile(sample.quality, TAIL, method="higher")),
+        quality_worst=float(sample.quality.max()),
         scans_pooled=float(sample.column("scans").sum()) / max(1.0, float(sample.moves.sum())),
         worst_move=sample.worst_move,
         stays=float(sample.column("stays").sum()) / max(1.0, float(sample.moves.sum())),

@@ -15,7 +15,7 @@ from training.judge.stats import Estimate
 from training.runs.rows import Batch, Entry, Runs
 
 _DASH = "-"
-_NAMES = {SUBOPTIMALITY: "subopt.", COST: "cost", TOTAL: "total cost"}
+MEASURES = {SUBOPTIMALITY: "subopt.", COST: "cost", TOTAL: "total cost"}
 
 
 class Alarm(str):
@@ -184,7 +184,7 @@ def interval(estimate: Estimate) -> str:
 
 
 def _measure(groups: Groups) -> str:
-    return _NAMES[next(iter(groups.values()))[0].measure]
+    return MEASURES[next(iter(groups.values()))[0].measure]
 
 
 def _lines(groups: Groups, row: Callable[[Score], list[str]]) -> Iterator[list[str]]:

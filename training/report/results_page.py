@@ -11,7 +11,7 @@ from rt_gym import InputError
 from rt_gym.files import atomic_write, make_folder, read_json, shown
 from training.experiments import ids
 from training.experiments.evidence import with_interval
-from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, bar_text, verdict
+from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, bar_text
 from training.judge import Estimate
 from training.judge.tables import Table
 from training.report.discussion import DISCUSSIONS, PAPERS
@@ -27,58 +27,54 @@ _HEAD = """\
 
 {totals}
 
-- **✔ holds**: for all headline claims the whole 95 % interval (bootstrap over problems) lies within the bar.
-- **≈ direction only**: it lies at least on the right side. **✘ does not hold**: of one, all of it lies outside.
-- **? undecided**: anything else. Bars were set before the first full run; what was changed later is on each page.
-- *claims*: how many of all claims, not of the headlines alone, hold / do not hold / are undecided.
-- These pages are written from the documents in [results](results): `rt-gym reproduce all --pages docs`.
+- **✔ holds**: the whole 95 % interval lies within the bar, a band around the paper's figure where it prints one.
+- **≈ direction only**: it lies on the right side, but not all of it within the band. **✘ does not hold**: all of it is
+  outside. **? undecided**: anything else. An experiment has the weakest verdict of its headline claims.
+- *claims*: how many of all claims hold ✔, in direction only ≈, do not ✘, are undecided ?; checks, which are true by
+  construction, are counted apart on each page. Problems are resampled map by map.
+- Written from the documents in [results](results) by `rt-gym reproduce all --pages docs`; rerun one by its command.
 """
 _READ_AS = """\
-subopt.: cost over optimal cost. exp.: expansions per move; mean: per problem, then over problems; pooled: all
-expansions over all moves. worst move: the most expansions for one move."""
+subopt.: cost over optimal cost; 95th: the 95th percentile over problems. exp.: expansions per move; mean: per problem,
+then over problems; pooled: all expansions over all moves. worst move: the most expansions for one move. guard: in how
+many problems a guard kept the agent from going back and forth, how often in all, and its share of expansions. †: built
+after an outline of the paper."""
 _DIR = "`DIR` is a folder of the public MovingAI maps with a folder for each set, such as `bg`, `dao` and `wc3maps512`."
 _UNBROKEN: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
-def standing(found: dict[str, Any]) -> str:
-    """Return whether a claim holds, or at least its direction; a claim without a weaker bar has no direction."""
-    if found["verdict"] == HOLDS or found.get("direction") is None:
-        return str(found["verdict"])
-    weaker = verdict(_estimate(found), *_ends(found["direction"]))
-    return DIRECTION if weaker == HOLDS else weaker
+def claims(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what is said of a paper, without checks."""
+    return [found for found in document["claims"] if not found["check"]]
 
 
 def headlines(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the claims for which a figure or table is known; all of them if none is marked."""
-    return [found for found in document["claims"] if found.get("headline")] or document["claims"]
+    return [found for found in claims(document) if found["headline"]] or claims(document)
 
 
 def overall(document: dict[str, Any]) -> str:
-    """Return the verdict on an experiment, from its headline claims.
-
-    It holds if all of them hold, and does not if the whole interval of one lies outside its bar, or outside the bar of
-    its direction where it has one. It holds in direction only if every claim holds or its interval lies within the bar
-    of its direction. Otherwise it is undecided.
-    """
-    words = {standing(found) for found in headlines(document)}
+    """Return the verdict on an experiment: the weakest of its headline claims."""
+    words = {found["verdict"] for found in headlines(document)}
     return next((word for word in (FAILS, UNDECIDED, DIRECTION) if word in words), HOLDS)
 
 
 def counts(documents: Iterable[dict[str, Any]]) -> str:
-    """Return how many claims hold, do not hold, and are undecided."""
-    words = [found["verdict"] for document in documents for found in document["claims"]]
-    return " / ".join(str(words.count(word)) for word in (HOLDS, FAILS, UNDECIDED))
+    """Return how many claims have which verdict; checks do not count."""
+    words = [found["verdict"] for document in documents for found in claims(document)]
+    return ", ".join(f"{symbol} {words.count(word)}" for word, symbol in SYMBOLS.items() if word in words)
 
 
 def claims_table(document: dict[str, Any]) -> Table:
-    """Return the claims of a document with their verdicts."""
+    """Return the claims of a document with their verdicts, checks among them."""
     columns = ["claim", "paper", "bar", "ours", "95 % interval", "verdict"]
     return Table("Claims", columns, [_claim_row(found) for found in document["claims"]])
 
 
 def _claim_row(found: dict[str, Any]) -> list[str]:
     bar = bar_text(*_ends((found["low"], found["high"])))
-    return [found["claim"], found["paper"], bar, *with_interval(_estimate(found)), found["verdict"]]
+    word = f"check: {found['verdict']}" if found["check"] else found["verdict"]
+    return [found["claim"], found["paper"], bar, *with_interval(_estimate(found)), word]
 
 
 def _estimate(found: dict[str, Any]) -> Estimate | None:
@@ -91,14 +87,8 @@ def _ends(bar: Sequence[float | None]) -> tuple[float, float]:
 
 
 def _headline_table(document: dict[str, Any]) -> Table:
-    """Return the headline claims, with what is true of their direction where they do not hold."""
-    rows = [[*_claim_row(found)[:-1], _verdict_text(found)] for found in headlines(document)]
+    rows = [_claim_row(found) for found in headlines(document)]
     return Table("Headline claims", claims_table(document).columns, rows)
-
-
-def _verdict_text(found: dict[str, Any]) -> str:
-    word = standing(found)
-    return f"{found['verdict']}, direction holds" if word == DIRECTION else str(found["verdict"])
 
 
 def tables(document: dict[str, Any]) -> list[Table]:
@@ -228,10 +218,11 @@ def _tally(documents: Sequence[dict[str, Any]]) -> str:
 
 
 def _totals(documents: Sequence[dict[str, Any]]) -> str:
-    claims = sum(len(document["claims"]) for document in documents)
+    count = sum(len(claims(document)) for document in documents)
+    checks = sum(len(document["claims"]) for document in documents) - count
     return _wrapped(
         f"What the papers claim, and what comes out here. {len(documents)} experiments: {_tally(documents)}."
-        f" {claims} claims: {counts(documents)} hold / do not hold / are undecided."
+        f" {count} claims: {counts(documents)}; {checks} checks."
     )
 
 
@@ -250,7 +241,7 @@ def _page(document: dict[str, Any]) -> str:
 def _summary(document: dict[str, Any]) -> list[str]:
     name, word = document["id"], overall(document)
     said = DISCUSSIONS[name]
-    of = f"{len(document['claims'])} claims: {counts([document])} hold / do not hold / are undecided"
+    of = f"{len(claims(document))} claims: {counts([document])}"
     return [
         f"# {name.upper()}: {_escaped(document['title'])}",
         _wrapped(f"[All results](../{_PAGE}). {_escaped(document['paper'])}."),
@@ -268,7 +259,7 @@ def _figure(document: dict[str, Any]) -> list[str]:
 
 def _failures(document: dict[str, Any]) -> list[str]:
     said = DISCUSSIONS[document["id"]].failed
-    failed = any(found["verdict"] != HOLDS for found in document["claims"])
+    failed = any(found["verdict"] != HOLDS for found in claims(document))
     return ["## What failed, and why", _wrapped(_escaped(said))] if failed and said else []
 
 
@@ -280,13 +271,32 @@ def _numbers(document: dict[str, Any]) -> list[str]:
         "## Numbers",
         _READ_AS,
         *(_folded(table) for table in tables(document)),
-        _folded(every._replace(title=f"All {len(every.rows)} claims"), CLAIM_WORDS),
+        _folded(every._replace(title=f"All {len(every.rows)} claims and checks"), CLAIM_WORDS),
+        *(["## Map by map"] if document["by_map"] else []),
+        *(_folded(Table(**table)) for table in document["by_map"]),
     ]
 
 
 def _conditions(document: dict[str, Any]) -> list[str]:
     changes = ["## Changed after the first full run", _listed(document["changes"])] if document["changes"] else []
-    return ["## How it was run", _listed([*_setting(document), *document["notes"], _DIR]), *changes]
+    ran = _listed([*_setting(document), *document["notes"], _DIR])
+    return ["## How it was run", ran, *changes, "## With which sources", *_sources(document)]
+
+
+def _sources(document: dict[str, Any]) -> list[str]:
+    """Return from which commit the numbers are, and the stamps of the agents' sources then and at the last check."""
+    checked, versions = document["checked"], document["versions"]
+    libraries = ", ".join(f"{name} {number}" for name, number in versions.items())
+    made = f"Made from commit {_commit(document)} on {document['processor']}, with {libraries}."
+    if checked:
+        made += f" {document['probe']['runs']:,} of its runs came out the same from commit {_commit(checked)}."
+    stamps = [[agent, stamp, (checked or document)["sources"][agent]] for agent, stamp in document["sources"].items()]
+    table = Table("Stamps of sources", ["agent", "made with", "checked with"], stamps)
+    return [_wrapped(made), _folded(table, len(table.columns))]
+
+
+def _commit(of: dict[str, Any]) -> str:
+    return f"{of['commit'][:12]}" if of["commit"] else "unknown"
 
 
 def _folded(table: Table, words: int = 1) -> str:

@@ -213,7 +213,7 @@ F8_CLAIMS = (
 
 
 def _f8_tables(evidence: Evidence) -> list[Table]:
-    kept = evidence.points(tb.CUT_OFF)
+    kept = evidence.resampled_points(tb.CUT_OFF, "mean")
     rows = [row for row in evidence.rows if row.entry in kept]
     title = f"Settings whose worst move takes at most {tb.CUT_OFF} expansions"
     return [make(title, rows) for make in (score_table, ratio_table)]

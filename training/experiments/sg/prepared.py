@@ -14,7 +14,7 @@ from math import inf
 import numpy as np
 
 from training.experiments import sg
-from training.experiments.evidence import Evidence, bootstrap, mean, ratio, score_table, with_interval
+from training.experiments.evidence import Evidence, Strata, bootstrap, mean, ratio, score_table, with_interval
 from training.experiments.frame import Claim, Entrant, Experiment, Part
 from training.experiments.quantities import Column, Largest, Numbers, Parts, Quantity, Ratio
 from training.experiments.sg import DATABASES, NEAREST
@@ -40,6 +40,10 @@ class FreeCells(Numbers):
         """Return how many there are."""
         grids = parts[0].grids
         return np.array([grids[name].free_cells for name in _map_of_each_run(parts[0], self.agent)], float)
+
+    def strata(self, parts: Parts) -> Strata:
+        """Return the map of every run."""
+        return parts[0].strata
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from training.experiments.quantities import (
     Column,
     Competitor,
     Counted,
+    Dominating,
     FunctionOfMeans,
     Largest,
     Numbers,
@@ -202,16 +203,6 @@ SLACK = 1.2
 D_LRTA = tuple(dc.d_lrta("I", level, dc.CAP) for level in (3, 4))
 
 
-def _dominating(evidence: Evidence) -> float:
-    """Return how many settings of TBA* need no more than D LRTA* at level 3, and are as good."""
-    points = evidence.points(tb.CUT_OFF)
-    mine = points.get(D_LRTA[0].entry)
-    if mine is None:
-        return float(len(TBA))
-    rivals = [points[agent.entry] for agent in TBA if agent.entry in points]
-    return float(sum(work <= mine[0] and quality <= mine[1] for work, quality in rivals))
-
-
 F4_CLAIMS = (
     Claim(
         f"TBA* is on the common Pareto front, or within 20 % of it: at how many of {len(TBA)} R",
@@ -224,7 +215,7 @@ F4_CLAIMS = (
     Claim(
         "no setting of TBA* is better than D LRTA* at level 3 in both: how many are",
         "0",
-        Counted(_dominating),
+        Dominating(D_LRTA[0], TBA, tb.CUT_OFF),
         high=0,
         headline=True,
     ),
