@@ -287,6 +287,8 @@ def _sources(document: dict[str, Any]) -> list[str]:
     """Return from which commit the numbers are, and the stamps of the agents' sources then and at the last check."""
     checked, versions = document["checked"], document["versions"]
     libraries = ", ".join(f"{name} {number}" for name, number in versions.items())
+    if document["commit"] is None:
+        return [_wrapped(f"Made with {libraries}, from sources that have changed since; it is to be run again.")]
     made = f"Made from commit {_commit(document)} on {document['processor']}, with {libraries}."
     if checked:
         made += f" {document['probe']['runs']:,} of its runs came out the same from commit {_commit(checked)}."
@@ -296,7 +298,7 @@ def _sources(document: dict[str, Any]) -> list[str]:
 
 
 def _commit(of: dict[str, Any]) -> str:
-    return f"{of['commit'][:12]}" if of["commit"] else "unknown"
+    return str(of["commit"][:12])
 
 
 def _folded(table: Table, words: int = 1) -> str:
