@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from rt_gym import Grid, InputError, load_map, sample_problems
 from rt_gym.errors import quoted
@@ -211,10 +211,17 @@ def _outside(ours: Estimate, bar: tuple[float, float]) -> bool:
     return ours.high < bar[0] or ours.low > bar[1]
 
 
+class Bar(TypedDict):
+    """The ends of a claim's bar."""
+
+    low: float
+    high: float
+
+
 WORK, EXCESS = 1.5, 1.5  # by which factor a number, or what is above one of it, may differ from the paper's
 
 
-def near(figure: float, factor: float = WORK) -> dict[str, float]:
+def near(figure: float, factor: float = WORK) -> Bar:
     """Return the bar around a printed number: a ratio, a count, or work of any kind.
 
     Example:
@@ -224,7 +231,7 @@ def near(figure: float, factor: float = WORK) -> dict[str, float]:
     return {"low": figure / factor, "high": figure * factor}
 
 
-def near_cost(figure: float, factor: float = EXCESS, unit: float = 0.01) -> dict[str, float]:
+def near_cost(figure: float, factor: float = EXCESS, unit: float = 0.01) -> Bar:
     """Return the bar around a printed suboptimality: around what it is above one, give or take half its last digit.
 
     Example:
