@@ -266,6 +266,7 @@ class Part:
         trials: how many times each problem is solved, or ``"converge"``; the numbers of a run are its totals.
         trainings: policies that are trained first and then take part, on the maps ``train_on`` with prices chosen on
             those ``choose_on``; problems there are drawn with seeds of their own.
+        learn_from: how many problems per map of ``train_on`` at each size; as many as ``problems`` by default.
         validations: logs of the maps ``train_on`` that are cross-validated; their policies take part as well.
         max_moves: the move cap of every trial; to meet it is to fail.
     """
@@ -283,6 +284,7 @@ class Part:
     validations: tuple[CrossValidation, ...] = ()
     train_on: tuple[Ground, ...] = ()
     choose_on: tuple[Ground, ...] = ()
+    learn_from: Mapping[str, int] | None = None
 
     @property
     def policies(self) -> list[str]:
@@ -299,18 +301,18 @@ class Part:
         Raises:
             InputError: for a map that is missing or does not fit.
         """
-        yield from self._courses(self.grounds, size, maps, seed)
+        yield from self._courses(self.grounds, self.problems[size], maps, seed)
 
     def training_courses(self, size: str, maps: Path | None, seed: int) -> Iterator[tuple[Course, ...]]:
         """Yield the maps to learn on and those to choose on, with problems that no run is judged on."""
-        yield tuple(self._courses(self.train_on, size, maps, seed + 1))
-        yield tuple(self._courses(self.choose_on, size, maps, seed + 2))
+        yield tuple(self._courses(self.train_on, (self.learn_from or self.problems)[size], maps, seed + 1))
+        yield tuple(self._courses(self.choose_on, self.problems[size], maps, seed + 2))
 
     def _courses(
-        self, grounds: tuple[Ground | Generated, ...], size: str, maps: Path | None, seed: int
+        self, grounds: tuple[Ground | Generated, ...], problems: int, maps: Path | None, seed: int
     ) -> Iterator[Course]:
         for number, ground in enumerate(grounds):
-            dealt = ground.deal(self.problems[size], number, maps)
+            dealt = ground.deal(problems, number, maps)
             for shift, (grid, count) in enumerate(dealt):  # else all mazes would have the same start
                 yield self._course(grid.replace(**self.rules), count, seed + shift)
 
