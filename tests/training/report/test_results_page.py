@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from rt_gym import InputError
-from training.experiments import ids
+from training.experiments import ids, load
 from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED
-from training.report.discussion import DISCUSSIONS, PAPERS
+from training.report.discussion import DISCUSSIONS, HEADLINES, PAPERS
 from training.report.figures import FIGURES
 from training.report.results_page import (
+    abstracts_table,
     claims,
     claims_table,
     counts,
@@ -23,10 +24,11 @@ from training.report.results_page import (
     write_figure,
     write_pages,
 )
+from training.runs.jobs import source_stamp
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = ["results.md", *(f"results/{name}.md" for name in ids())]
-MOST_LINES, MOST_BYTES = 60, 150_000
+MOST_LINES, MOST_BYTES = 80, 150_000
 
 
 def stored(name: str) -> dict[str, Any]:
@@ -116,6 +118,32 @@ class TestTheStoredPages:
         for picture in (write_figure(tmp_path, stored(name)), DOCS / "results" / f"{name}.png"):
             assert picture.read_bytes().startswith(b"\x89PNG")
             assert picture.stat().st_size < MOST_BYTES
+
+
+class TestAbstracts:
+    def test_every_headline_is_a_claim_of_its_experiment_and_has_a_row(self) -> None:
+        table = abstracts_table(stored(name) for name in ids())
+        for headline in HEADLINES:
+            found = [one for one in load(headline.experiment).claims if one.text.startswith(headline.begins)]
+            assert 1 <= len(found) <= 2, headline
+            assert len([row for row in table.rows if row[0] == headline.says.replace("*", r"\*")]) == len(found)
+        assert {headline.experiment.partition("-")[0] for headline in HEADLINES} == {"dl", "dc", "ls", "tb", "sg"}
+
+    def test_a_row_has_our_number_and_the_verdict_in_magnitude(self) -> None:
+        found = claim([5.97, 5.5, 6.5], DIRECTION) | {"claim": "for solutions as good: ours, pooled", "paper": "9"}
+        (row,) = abstracts_table([{"id": "dc-f8", "claims": [found]}]).rows
+        assert row[1:] == ["[DC-F8](results/dc-f8.md)", "9", "5.970 (pooled)", "[5.500, 6.500]", "≈ direction only"]
+
+
+class TestTheSources:
+    @pytest.mark.parametrize("name", ids())
+    def test_a_document_is_of_the_sources_as_they_are(self, name: str) -> None:
+        """If this fails, kernels have changed: ``rt-gym reproduce ID --check docs`` looks whether runs have, too."""
+        document = stored(name)
+        if document["commit"] is None:
+            pytest.skip("it was made before stamps were kept, and its page says so")
+        stamps = (document["checked"] or document)["sources"]
+        assert stamps == {agent: source_stamp(agent) for agent in stamps}
 
 
 class TestTheSentences:
