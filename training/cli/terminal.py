@@ -1,6 +1,7 @@
 """What sub-commands print and write: tables, JSON, progress bars, and folders for their files."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +43,9 @@ def print_json(document: Any) -> None:
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
     """Print a table whose first ``left`` columns hold words and the others numbers.
 
-    A row of one cell is the heading of a group. Words are wrapped where the terminal is narrow, numbers never.
+    A row of one cell is the heading of a group. Words are wrapped where the terminal is narrow, numbers never. In a file
+    a table whose only words are names is as wide as it has to be, unless the environment says how many columns there
+    are.
     """
     from rich import box
     from rich.console import Console
@@ -52,8 +55,6 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     from training.judge.tables import Alarm
 
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=_WIDTH_IN_A_FILE)
     table = Table(title=Text(title, "bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for number, column in enumerate(columns):
         words = number < left
@@ -65,7 +66,10 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_row(
             *(Text(cell, "bold red" if isinstance(cell, Alarm) else "") for cell in row), style="bold" * heading
         )
-    if console.measure(table, options=console.options.update(max_width=_ENDLESS)).maximum > console.width:
+    wide = console.measure(table, options=console.options.update(max_width=_ENDLESS)).maximum
+    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+        console = Console(width=max(_WIDTH_IN_A_FILE, wide if left == 1 else 0))
+    if wide > console.width:
         table.padding = (0, 0)  # rather than words in two lines
     console.print(table)
 
