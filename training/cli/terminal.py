@@ -43,9 +43,8 @@ def print_json(document: Any) -> None:
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
     """Print a table whose first ``left`` columns hold words and the others numbers.
 
-    A row of one cell is the heading of a group. Words are wrapped where the terminal is narrow, numbers never. In a file
-    a table whose only words are names is as wide as it has to be, unless the environment says how many columns there
-    are.
+    A row of one cell is the heading of a group. Words are wrapped where the terminal is narrow, numbers never. In a
+    file a table whose only words are names is as wide as it has to be, unless the environment names a width.
     """
     from rich import box
     from rich.console import Console
