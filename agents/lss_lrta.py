@@ -44,13 +44,23 @@ class LSSMemory(NamedTuple):
 
 
 @kernel(inline=True)
-def plan(terrain, trip, memory, s, t):
-    """Search, learn, and commit to the path to the best frontier state or to its first step."""
-    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead)  # local search space
+def look_ahead(terrain, trip, memory, s, t):
+    """Local search space: return the first state of the open list, or what to return instead of a plan, at most 0.
+
+    The state is never the root, which slot 0 belongs to: that is closed, or nothing is.
+    """
+    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead)
     if best == NONE or memory.space.f[best] >= INF:
         return np.int64(NO_PATH)
-    if memory.space.state[0].closed == 0:
-        return np.int64(CUT)
+    return np.int64(CUT) if memory.space.state[0].closed == 0 else best
+
+
+@kernel(inline=True)
+def plan(terrain, trip, memory, s, t):
+    """Search, learn, and commit to the path to the best frontier state or to its first step."""
+    best = look_ahead(terrain, trip, memory, s, t)  # local search space
+    if best <= 0:
+        return best
     frontier_update(terrain, trip, memory.local, memory.h, t)  # local learning space, learning rule
     return min(trace(memory.space, best, trip.plan), memory.commit)  # control strategy
 

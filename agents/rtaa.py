@@ -15,15 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from agents.lss_lrta import LSSLRTA
+from agents.lss_lrta import LSSLRTA, look_ahead
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
-from rt_gym.search.local import bounded_astar, nth_closed
-from rt_gym.search.space import NONE
+from rt_gym.search.local import nth_closed
 from rt_gym.search.tree import trace
 from rt_gym.search.values import raise_value
 from rt_gym.terrain import MAX_CELLS
-from rt_gym.trip import CUT, NO_PATH
 
 
 @kernel(inline=True)
@@ -38,14 +36,11 @@ def adapt(terrain, trip, space, h, best, t):
 @kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Search, learn, and commit to the path to the best frontier state or to its first step."""
-    space = memory.space
-    best = bounded_astar(terrain, trip, memory.local, memory.h, s, t, memory.lookahead)  # local search space
-    if best == NONE or space.f[best] >= INF:
-        return np.int64(NO_PATH)
-    if space.state[0].closed == 0:
-        return np.int64(CUT)
-    adapt(terrain, trip, space, memory.h, best, t)  # local learning space, learning rule
-    return min(trace(space, best, trip.plan), memory.commit)  # control strategy
+    best = look_ahead(terrain, trip, memory, s, t)  # local search space
+    if best <= 0:
+        return best
+    adapt(terrain, trip, memory.space, memory.h, best, t)  # local learning space, learning rule
+    return min(trace(memory.space, best, trip.plan), memory.commit)  # control strategy
 
 
 class RTAA(LSSLRTA):

@@ -7,6 +7,7 @@ back into CLOSED, and the agent walks towards the best state of OPEN.
 from collections.abc import Sequence
 
 from reference.plain_astar import Search, a_star
+from reference.plain_depressions import Target, best_of_open
 from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Position, Run, learner_trial
 from rt_gym.cost import INF
 from rt_gym.grid import Grid
@@ -35,15 +36,16 @@ def frontier_update(view: Map, search: Search, h: Heuristic) -> tuple[Heuristic,
     return {s: value[s] for s in search.closed}, popped
 
 
-def plan(view: Map, s: Position, goal: Position, lookahead: int, commit: str, h: Heuristic) -> Plan:
-    """Search, learn, and commit to all steps to the best state of OPEN or to the first one."""
+def plan(view: Map, s: Position, goal: Position, lookahead: int, commit: str, h: Heuristic, target: Target) -> Plan:
+    """Search, learn, and commit to all steps to the target in OPEN or to the first one."""
     search = a_star(view, s, goal, lambda state: h[state], lookahead)
     if search.best is None:
         return Plan(expanded=search.closed)
+    chosen = target(view.grid, search, h, goal)
     found, popped = frontier_update(view, search, h)
     raised = {state: value for state, value in found.items() if value > h[state]}
     h.update(raised)
-    steps = search.steps_to(search.best)
+    steps = search.steps_to(chosen)
     return Plan(steps if commit == "all" else steps[:1], search.closed, popped, raised)
 
 
@@ -57,10 +59,11 @@ def run(
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,
     after: Run | None = None,
+    target: Target = best_of_open,
 ) -> Run:
     """Run one trial; ``after`` is the trial whose heuristic and believed map it goes on with."""
 
     def learner(view: Map, s: Position, h: Heuristic) -> Plan:
-        return plan(view, s, goal, lookahead, commit, h)
+        return plan(view, s, goal, lookahead, commit, h, target)
 
     return learner_trial(grid, start, goal, learner, vision, changes, max_moves, after)

@@ -56,6 +56,13 @@ CATALOGUE: dict[str, Tested] = {
         [{"lookahead": 1}, {"lookahead": 4, "commit": "all"}, {"lookahead": 30, "commit": "one"}],
         each(lookahead=lookahead, commit=st.sampled_from(["all", "one"])),
     ),
+    **{
+        agent_id: Tested(
+            [{"lookahead": 1}, {"lookahead": 4, "commit": "one"}, {"lookahead": 30}],
+            each(lookahead=lookahead, commit=st.sampled_from(["all", "one"])),
+        )
+        for agent_id in ("a-lss-lrta", "da-lss-lrta", "a-rtaa", "da-rtaa")
+    },
     "lrta-k": Tested([{"k": 1}, {"k": 12}, {"k": 12, "supports": True}], each(k=propagated, supports=st.booleans())),
     "lrta-k-visited": Tested([{"k": 12}], each(k=propagated, supports=st.booleans())),
     "lrta-ls-k": Tested([{"k": 1}, {"k": 6}, {"k": 40}], each(k=lookahead)),

@@ -1,0 +1,40 @@
+"""daLSS-LRTA*: LSS-LRTA* that moves to the border of a depression.
+
+C. Hernández, J. A. Baier, "Avoiding and Escaping Depressions in Real-Time Heuristic Search", Journal of Artificial
+Intelligence Research 43, 2012; first in "Real-Time Heuristic Search with Depression Avoidance", IJCAI 2011. It differs
+from LSS-LRTA* in where the agent goes: to the state of the open list whose value was raised least, and of these to the
+one with the smallest f. The algorithm in plain Python: ``tests/reference/plain_da_lss_lrta.py``.
+
+Readings:
+- Of equal ones the order of the open list decides: smaller f, larger g, first generated.
+- Learning is that of LSS-LRTA*, and the meter and ``commit`` are as there.
+"""
+
+from agents.lss_lrta import LSSLRTA, look_ahead
+from rt_gym.jit import kernel
+from rt_gym.search.border import least_raised
+from rt_gym.search.local import frontier_update
+from rt_gym.search.tree import trace
+
+
+@kernel(inline=True)
+def plan(terrain, trip, memory, s, t):
+    """Search, learn, and commit to the path to the border of the depression or to its first step."""
+    best = look_ahead(terrain, trip, memory, s, t)
+    if best <= 0:
+        return best
+    target = least_raised(terrain, memory.local, t)
+    frontier_update(terrain, trip, memory.local, memory.h, t)
+    return min(trace(memory.space, target, trip.plan), memory.commit)
+
+
+class DALSSLRTA(LSSLRTA):
+    """daLSS-LRTA*.
+
+    Args:
+        lookahead: how many states its A* expands.
+        commit: ``"all"`` the moves to the border, or only ``"one"``.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    plan = staticmethod(plan)

@@ -1,0 +1,8 @@
+"""daRTAA* in plain Python (Hernández & Baier 2012): its base with another target."""
+
+from functools import partial
+
+from reference import plain_rtaa
+from reference.plain_depressions import border
+
+run = partial(plain_rtaa.run, target=border)
