@@ -137,11 +137,11 @@ def bounded_astar(terrain, trip, local, h, s, t, n):
 
 
 @kernel(inline=True)
-def frontier_update(terrain, trip, local, h, t=NONE):
+def frontier_update(terrain, trip, local, h, t=NONE, w=1):
     """Raise h inside the local search space to what its frontier implies, by Dijkstra's algorithm from the frontier.
 
     ``space.f`` now holds the values found: the frontier keeps its h, the interior starts at infinity. The search is
-    over as soon as every interior state is final.
+    over as soon as every interior state is final. Steps cost ``w`` times as much as they do.
     """
     space, queue = local.space, local.learning
     base = space.state[0].stamp << 32
@@ -161,8 +161,8 @@ def frontier_update(terrain, trip, local, h, t=NONE):
         for d in range(8):
             if moves >> d & 1:
                 p = seat_of(space, base, cell + terrain.offset[d])
-                if p >= 0 and space.role[p] == INTERIOR and value + terrain.cost[d] < space.f[p]:
-                    space.f[p] = value + terrain.cost[d]
+                if p >= 0 and space.role[p] == INTERIOR and value + w * terrain.cost[d] < space.f[p]:
+                    space.f[p] = value + w * terrain.cost[d]
                     if space.at[p] == NONE:
                         push(queue, p)
                     else:

@@ -27,14 +27,14 @@ TO_TEST = 3  # the role of a state in the queue, not tested yet; the other roles
 
 
 @kernel(inline=True)
-def changes(terrain, h, cell, moves):
+def changes(terrain, h, cell, moves, w=1):
     """Changes?: whether a value is below what the best successor implies; not to be asked of a goal."""
-    _, f = best_step(terrain, h, cell, moves)  # {1}
+    _, f = best_step(terrain, h, cell, moves, NONE, w)  # {1}
     return value_at(h, terrain, cell, NONE) < f  # {2}
 
 
 @kernel(inline=True)
-def select_ls(terrain, trip, local, h, x, t, k):
+def select_ls(terrain, trip, local, h, x, t, k, w=1):
     """SelectLS {1}-{9}: find up to ``k`` interior states around ``x``, which has to change, and their frontier.
 
     I, F and Q are roles of states. The queue is a ring in ``space.parent``, which no search needs here. The value of an
@@ -54,7 +54,7 @@ def select_ls(terrain, trip, local, h, x, t, k):
         v = np.int64(space.cell[u])
         scan(trip)
         moves = np.int64(terrain.mask[v])
-        if v == t or not changes(terrain, h, v, moves):  # {4}-{5}
+        if v == t or not changes(terrain, h, v, moves, w):  # {4}-{5}
             continue
         space.role[u] = INTERIOR  # {6}
         inside += 1
@@ -92,14 +92,16 @@ def enclose(terrain, local, h):
 
 
 @kernel
-def learn_around(terrain, trip, local, h, x, t, k):
+def learn_around(terrain, trip, local, h, x, t, k, w=1):
     """Raise up to ``k`` values around ``x``, which has to change, to what the frontier around them implies.
+
+    Steps cost ``w`` times as much as they do.
 
     Returns:
         How many states were interior; NONE, and nothing is learned, if no frontier was left and hence no way to ``t``.
     """
-    select_ls(terrain, trip, local, h, x, t, k)
+    select_ls(terrain, trip, local, h, x, t, k, w)
     if enclose(terrain, local, h) == 0:
         return np.int64(NONE)
-    frontier_update(terrain, trip, local, h)
+    frontier_update(terrain, trip, local, h, NONE, w)
     return local.space.state[0].closed

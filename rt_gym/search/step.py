@@ -17,8 +17,8 @@ from rt_gym.trip import NO_PATH
 
 
 @kernel(inline=True)
-def best_step(terrain, h, cell, moves, t=NONE):
-    """{4}: return the direction and the c + h of the best of ``moves``; NONE and INF if no value is below INF.
+def best_step(terrain, h, cell, moves, t=NONE, w=1):
+    """{4}: return the direction and the w c + h of the best of ``moves``; NONE and INF if no value is below INF.
 
     Ties: larger c, then the order of directions. The best straight and the best diagonal step are found separately
     and compared last: this halves the chain of comparisons, which takes most of the time.
@@ -26,12 +26,12 @@ def best_step(terrain, h, cell, moves, t=NONE):
     cost, offset = terrain.cost, terrain.offset
     y, f = np.int64(NONE), np.int64(INF)
     for d in range(4):
-        value = cost[d] + value_at(h, terrain, cell + offset[d], t)
+        value = w * cost[d] + value_at(h, terrain, cell + offset[d], t)
         if (moves >> d & 1 != 0) & (value < f):
             y, f = np.int64(d), value
     y2, f2 = np.int64(NONE), np.int64(INF)
     for d in range(4, 8):
-        value = cost[d] + value_at(h, terrain, cell + offset[d], t)
+        value = w * cost[d] + value_at(h, terrain, cell + offset[d], t)
         if (moves >> d & 1 != 0) & (value < f2):
             y2, f2 = np.int64(d), value
     if f2 < f or (f2 == f and cost[4] > cost[0]):

@@ -16,9 +16,11 @@ from rt_gym.cost import INF
 from rt_gym.grid import Grid
 
 
-def has_to_change(view: Map, state: Position, goal: Position, h: Heuristic, without: Sequence[Position] = ()) -> bool:
-    """Whether h of a state is less than c + h of all neighbours outside ``without``; never for the goal."""
-    around = [cost + h[near] for near, cost in view.neighbours(state) if near not in without]
+def has_to_change(
+    view: Map, state: Position, goal: Position, h: Heuristic, without: Sequence[Position] = (), w: int = 1
+) -> bool:
+    """Whether h of a state is less than w c + h of all neighbours outside ``without``; never for the goal."""
+    around = [w * cost + h[near] for near, cost in view.neighbours(state) if near not in without]
     return state != goal and h[state] < min(around, default=INF)
 
 
@@ -41,47 +43,49 @@ class Lesson:
     raised: Heuristic = field(default_factory=dict)
 
 
-def select_ls(view: Map, x: Position, goal: Position, k: int, h: Heuristic) -> tuple[Search, list[Position]]:
+def select_ls(
+    view: Map, x: Position, goal: Position, k: int, h: Heuristic, w: int = 1
+) -> tuple[Search, list[Position]]:
     """Return I and F around ``x`` as the closed and open states of a search, and the states tested."""
     queue, interior, frontier, tested = [x], [], [], []
     order = {x: 0}
     while queue and len(interior) < k:
         v = queue.pop(0)
         tested.append(v)
-        if has_to_change(view, v, goal, h, without=interior):
+        if has_to_change(view, v, goal, h, interior, w):
             interior.append(v)
-            frontier = [w for w in frontier if w != v]
-            for w, _ in view.neighbours(v):
-                order.setdefault(w, len(order))
-                if w not in interior and w not in queue:
-                    queue.append(w)
+            frontier = [other for other in frontier if other != v]
+            for near, _ in view.neighbours(v):
+                order.setdefault(near, len(order))
+                if near not in interior and near not in queue:
+                    queue.append(near)
         elif v not in frontier:
             frontier.append(v)
-    frontier += [w for w in queue if w not in frontier]
+    frontier += [waiting for waiting in queue if waiting not in frontier]
     return Search(interior, frontier, None, {}, {}, order), tested
 
 
-def learn_around(view: Map, x: Position, goal: Position, k: int, h: Heuristic, lesson: Lesson) -> None:
+def learn_around(view: Map, x: Position, goal: Position, k: int, h: Heuristic, lesson: Lesson, w: int = 1) -> None:
     """Raise h in the learning space around ``x``, and add what was done to the lesson."""
-    space, tested = select_ls(view, x, goal, k, h)
+    space, tested = select_ls(view, x, goal, k, h, w)
     lesson.interior += len(space.closed)
     lesson.tested += tested
     if not space.open:
         lesson.enclosed = True
         return
-    found, popped = frontier_update(view, space, h)
+    found, popped = frontier_update(view, space, h, w)
     raised = {state: value for state, value in found.items() if value > h[state]}
     h.update(raised)
     lesson.raised |= raised
     lesson.popped += popped
 
 
-def plan(view: Map, x: Position, goal: Position, k: int, h: Heuristic) -> Plan:
+def plan(view: Map, x: Position, goal: Position, k: int, h: Heuristic, w: int = 1) -> Plan:
     """LRTA*_LS(k): learn around the current state if it has to change, then move to its best neighbour."""
     lesson = Lesson()
     chosen: list[Position] = []
-    if view.neighbours(x) and has_to_change(view, x, goal, h):
-        learn_around(view, x, goal, k, h, lesson)
+    if view.neighbours(x) and has_to_change(view, x, goal, h, w=w):
+        learn_around(view, x, goal, k, h, lesson, w)
         chosen = [] if lesson.enclosed else [x]
     best = None if lesson.enclosed else best_neighbour(view, x, h)
     return Plan([best[0]] if best else [], [x], lesson.popped, lesson.raised, lesson.tested + chosen)
@@ -135,11 +139,12 @@ def run(
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,
     after: Run | None = None,
+    weight: int = 1,
 ) -> Run:
     """Run one trial of LRTA*_LS(k); ``after`` is the trial whose heuristic and believed map it goes on with."""
 
     def learner(view: Map, x: Position, h: Heuristic) -> Plan:
-        return plan(view, x, goal, k, h)
+        return plan(view, x, goal, k, h, weight)
 
     return learner_trial(grid, start, goal, learner, vision, changes, max_moves, after)
 

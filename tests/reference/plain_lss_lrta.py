@@ -13,8 +13,8 @@ from rt_gym.cost import INF
 from rt_gym.grid import Grid
 
 
-def frontier_update(view: Map, search: Search, h: Heuristic) -> tuple[Heuristic, list[Position]]:
-    """Return, per state of CLOSED, the cheapest cost to OPEN plus h there, and the states popped on the way.
+def frontier_update(view: Map, search: Search, h: Heuristic, w: int = 1) -> tuple[Heuristic, list[Position]]:
+    """Return, per state of CLOSED, ``w`` times the cheapest cost to OPEN plus h there, and the states popped meanwhile.
 
     The next state has the smallest value, then the first discovery. The search ends when all of CLOSED is final.
     """
@@ -29,20 +29,22 @@ def frontier_update(view: Map, search: Search, h: Heuristic) -> tuple[Heuristic,
         popped.append(u)
         final.add(u)
         for p, cost in view.neighbours(u):
-            if p in interior and p not in final and cost + value[u] < value[p]:
+            if p in interior and p not in final and w * cost + value[u] < value[p]:
                 if p not in queue:
                     queue.append(p)
-                value[p] = cost + value[u]
+                value[p] = w * cost + value[u]
     return {s: value[s] for s in search.closed}, popped
 
 
-def plan(view: Map, s: Position, goal: Position, lookahead: int, commit: str, h: Heuristic, target: Target) -> Plan:
+def plan(
+    view: Map, s: Position, goal: Position, lookahead: int, commit: str, h: Heuristic, target: Target, weight: int
+) -> Plan:
     """Search, learn, and commit to all steps to the target in OPEN or to the first one."""
     search = a_star(view, s, goal, lambda state: h[state], lookahead)
     if search.best is None:
         return Plan(expanded=search.closed)
     chosen = target(view.grid, search, h, goal)
-    found, popped = frontier_update(view, search, h)
+    found, popped = frontier_update(view, search, h, weight)
     raised = {state: value for state, value in found.items() if value > h[state]}
     h.update(raised)
     steps = search.steps_to(chosen)
@@ -60,10 +62,11 @@ def run(
     max_moves: int = MAX_MOVES,
     after: Run | None = None,
     target: Target = best_of_open,
+    weight: int = 1,
 ) -> Run:
     """Run one trial; ``after`` is the trial whose heuristic and believed map it goes on with."""
 
     def learner(view: Map, s: Position, h: Heuristic) -> Plan:
-        return plan(view, s, goal, lookahead, commit, h, target)
+        return plan(view, s, goal, lookahead, commit, h, target, weight)
 
     return learner_trial(grid, start, goal, learner, vision, changes, max_moves, after)

@@ -35,6 +35,7 @@ depth = st.one_of(st.just(1), st.integers(2, 6))
 lookahead = st.one_of(st.integers(1, 12), st.integers(13, 80))
 propagated = st.one_of(st.integers(1, 12), st.integers(13, 300))
 share = st.sampled_from([0.9, 0.5, 0.7])
+weight = st.sampled_from([1, 2, 3, 8, 32])
 kind = st.sampled_from(["clique", "tiles"])
 patience = st.sampled_from([1, 2, 5, 50])
 d_max = st.one_of(st.none(), st.integers(1, 6))
@@ -63,6 +64,11 @@ CATALOGUE: dict[str, Tested] = {
         )
         for agent_id in ("a-lss-lrta", "da-lss-lrta", "a-rtaa", "da-rtaa")
     },
+    "w-lss-lrta": Tested(
+        [{"lookahead": 1, "weight": 3}, {"lookahead": 6, "weight": 2, "commit": "one"}, {"lookahead": 30, "weight": 1}],
+        each(lookahead=lookahead, weight=weight, commit=st.sampled_from(["all", "one"])),
+    ),
+    "w-lrta-ls-k": Tested([{"k": 1, "weight": 2}, {"k": 20, "weight": 3}], each(k=lookahead, weight=weight)),
     "lrta-k": Tested([{"k": 1}, {"k": 12}, {"k": 12, "supports": True}], each(k=propagated, supports=st.booleans())),
     "lrta-k-visited": Tested([{"k": 12}], each(k=propagated, supports=st.booleans())),
     "lrta-ls-k": Tested([{"k": 1}, {"k": 6}, {"k": 40}], each(k=lookahead)),
