@@ -46,11 +46,13 @@ def plan(terrain, trip, memory, s, t):
     if not charge(trip, s):
         return np.int64(CUT)
     moves = np.int64(terrain.mask[s])
-    if best_step(terrain, h, s, moves)[0] != NONE and changes(terrain, h, s, moves, w):
+    y, _ = best_step(terrain, h, s, moves)
+    if y != NONE and changes(terrain, h, s, moves, w):
         if learn_around(terrain, trip, memory.local, h, s, t, memory.k, w) == NONE:
             return np.int64(NO_PATH)
         scan(trip)
-    return commit(terrain, trip, h, memory.space.random, s, best_step(terrain, h, s, moves)[0])
+        y, _ = best_step(terrain, h, s, np.int64(terrain.mask[s]))
+    return commit(terrain, trip, h, memory.space.random, s, y)
 
 
 class WLRTALSK(LRTALSK):
