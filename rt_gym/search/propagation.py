@@ -62,14 +62,14 @@ def select_ls(terrain, trip, local, h, x, t, k, w=1):
         for d in range(8):  # {7}
             if moves >> d & 1:
                 near = v + terrain.offset[d]
-                w = seat_of(space, base, near)
-                if w < 0:
-                    w = size
+                seat = seat_of(space, base, near)
+                if seat < 0:
+                    seat = size
                     size += 1
-                    discover(space, base, w, near, value_at(h, terrain, near, t))
-                if space.role[w] == OPEN:  # {8}
-                    space.role[w] = TO_TEST
-                    queue[tail] = w
+                    discover(space, base, seat, near, value_at(h, terrain, near, t))
+                if space.role[seat] == OPEN:  # {8}
+                    space.role[seat] = TO_TEST
+                    queue[tail] = seat
                     tail = tail + 1 if tail + 1 < queue.size else np.int64(0)
     space.state[0].slots = size
     space.state[0].closed = inside
