@@ -27,8 +27,7 @@ from training.runs.rows import Batch, Places
 Strata = NDArray[np.int64]
 
 NO_LIMIT = "no limit"
-OUTLINED = ("p-lrta", "pr-lrts", "knn-lrta")  # agents that were built after outlines of their papers
-OUTLINE = "†"  # their mark in tables
+OUTLINE = "†"  # the mark of agents that were built after outlines of their papers
 _WORK = ["exp.\nmean", "95 %\ninterval", "exp.\npooled", "worst\nmove"]
 
 
@@ -174,7 +173,7 @@ def _line(score: Score) -> list[str]:
 
 def label(entry: Entry) -> str:
     """Return what a table calls a contender: its label, with a mark if its algorithm was built after an outline."""
-    return f"{entry.label} {OUTLINE}" if entry.agent in OUTLINED else entry.label
+    return f"{entry.label} {OUTLINE}" if getattr(load_agent(entry.agent), "after_outline", False) else entry.label
 
 
 def _guard(batch: Batch) -> str:
