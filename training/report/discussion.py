@@ -188,7 +188,11 @@ DISCUSSIONS = {
     ),
     "dc-stored": Discussion(
         "Can actions or values be stored instead of depths?",
-        "No.",
+        "No: at level 4 stored actions reach the goal in 1 % of problems and stored values in none; stored depths"
+        " reach it in all.",
+        failed="Stored values that are raised by learning, which is ours, always arrive, but at levels 4 and 5 cost"
+        " 1.8 and 3.7 times what LRTA* of depth 1 costs: all cells of a region look alike until they have been"
+        " visited. At level 3 that is undecided, and at levels 1 and 2 they cost 0.54 and 0.77 of it.",
     ),
     "ls-f4": Discussion(
         "Has LRTA*_LS(k, d) the lowest cost with the lowest time?",
