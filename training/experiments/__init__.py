@@ -37,10 +37,17 @@ _TABLE = {
     "dc-f8": "dc.databases:F8",
     "dc-n": "dc.classifier:N",
     "dc-accuracy": "dc.classifier:ACCURACY",
+    "dc-designs": "dc.unsettled:DESIGNS_EXPERIMENT",
+    "dc-pr": "dc.unsettled:PR",
+    "dc-rta": "dc.unsettled:RTA",
+    "dc-tiles": "dc.instead:TILES",
+    "dc-stored": "dc.instead:STORED_INSTEAD",
     "ls-f4": "ls.figures:F4",
     "ls-f4b": "ls.figures:F4B",
     "ls-t1": "ls.figures:T1",
     "ls-v6": "ls.figures:V6",
+    "ex-changing": "ex:CHANGING",
+    "ex-ablations": "ex:ABLATIONS",
 }
 
 

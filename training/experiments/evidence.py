@@ -79,6 +79,12 @@ class Evidence:
         """Return the score of a competitor."""
         return self.scores[competitor.entry]
 
+    def by_map(self) -> dict[str, "Evidence"]:
+        """Return the evidence of every map by itself, by the map's name."""
+        places = self.rows.batches[0].places
+        names = dict.fromkeys(ground.map for ground in places.grounds)
+        return {name: Evidence(_on(self.rows, places.maps == k), grids=self.grids) for k, name in enumerate(names)}
+
     def resampled_points(self, cut_off: int, meter: str) -> dict[Entry, tuple[Floats, Floats]]:
         """Return expansions per move and quality, over all problems and each resampling of them.
 

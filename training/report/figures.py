@@ -4,6 +4,7 @@ One colour and marker for an algorithm within a figure (colours after Okabe and 
 distinguish); what a paper printed is hollow.
 """
 
+import re
 from dataclasses import replace
 
 from training.experiments.dc.f7 import SIZES
@@ -451,6 +452,138 @@ _DC_N = Drawing(
     size=(5.2, 3.9),
 )
 
+# --- What dynamic control leaves open ---
+
+
+def _fixed_design(design: int, goal: str, look: Look) -> Curve:
+    rows = rf"general-lrta depth=(?P<tag>\d+) design={design} "
+    return _agent(f"{design}: fixed depth (label), {goal}", look, rows)
+
+
+_DC_DESIGNS = Drawing(
+    (
+        Plot(
+            "Suboptimality over work",
+            "Designs",
+            (
+                _FIXED_DEPTHS,
+                _fixed_design(3, "GI by database", Look(_ORANGE, "s")),
+                _fixed_design(4, "I by database", _MODE_I),
+                _fixed_design(5, "GI by classifier", Look(_SKY, "<")),
+                _fixed_design(6, "I by classifier", Look(_BLUE, "^")),
+                _agent(
+                    "7, 8, 9: depth by database",
+                    Look(_GREEN, "D", line=""),
+                    r"general-lrta design=(?P<tag>[789]) ",
+                ),
+                _agent(
+                    "10, 11, 12: depth by classifier",
+                    Look(_PURPLE, "X", line=""),
+                    r"general-lrta design=(?P<tag>1[012]) ",
+                ),
+            ),
+            _WORK,
+            _QUALITY,
+        ),
+    ),
+    f"Below and left of the curve of fixed depths is better. {_LOG} The paper has no such figure.",
+    size=(7.6, 4.8),
+)
+
+
+def _controlled(title: str, rows: str) -> Plot:
+    """Return PR LRTS without and with dynamic control."""
+    curves = (
+        _agent("fixed depth (label: level, or largest depth)", Look(_SKY, "s"), rf"pr-lrts {rows} gamma=1.0 †"),
+        _agent("dynamic control", _MODE_I, rf"pr-lrts {rows} gamma=1.0 control=dynamic"),
+    )
+    return Plot(title, "PR LRTS", curves, _WORK, _QUALITY)
+
+
+_DC_PR = Drawing(
+    (
+        _controlled("Depth 5, by level", r"level=(?P<tag>\d) depth=5"),
+        _controlled("Level 4, by largest depth", r"level=4 depth=(?P<tag>\d+)"),
+    ),
+    f"PR LRTS on maps of 512 x 512, gamma 1. {_LOG} The paper conjectures the gain and has no figure of it.",
+    across=2,
+    size=(5.4, 4.0),
+)
+_RTA_TICKS = (1, 2, 3, 4, 6, 8, 10, 12)
+
+
+def _both_by_depth(name: str) -> Plot:
+    curves = (
+        Curve("LRTA*", _FIXED, "subopt. mean", rows=r"lrta depth=(?P<x>\d+) "),
+        Curve("RTA*", _MODE_I, "subopt. mean", rows=r"rta depth=(?P<x>\d+) "),
+    )
+    return Plot(name, f"All depths, {name}", curves, "depth", _QUALITY, "linear log", ticks=_RTA_TICKS)
+
+
+_DC_RTA = Drawing(
+    (
+        _both_by_depth("171 x 171"),
+        _both_by_depth("unseen maps"),
+        Plot(
+            "RTA* over LRTA*",
+            "RTA* over LRTA*, 171 x 171",
+            tuple(
+                Curve(name, look, "suboptimality of RTA* over LRTA*", "depth", table=f"RTA* over LRTA*, {name}")
+                for name, look in (("171 x 171", _OURS), ("unseen maps", Look(_VERMILION, "s")))
+            ),
+            "depth",
+            "ratio of suboptimalities",
+            "linear linear",
+            ticks=_RTA_TICKS,
+        ),
+    ),
+    "Below 1 RTA* is ahead. The paper says in words that beyond depth 1 there is no difference.",
+    across=3,
+    size=(4.0, 3.6),
+)
+
+
+def _regions_of(name: str, modes: str) -> Plot:
+    looks = {"I": (_MODE_I, Look(_VERMILION, "P", True, "--")), "G": (Look(_BLUE, "s"), Look(_BLUE, "s", True, "--"))}
+    rows = r"pdb-lrta level=(?P<tag>\d+) cap=\d+ mode="
+    curves = tuple(
+        curve
+        for mode in modes
+        for curve in (
+            _agent(f"cliques, mode {mode} (label: level)", looks[mode][0], rf"{rows}{mode} (?!.*tiles)"),
+            _agent(f"tiles, mode {mode} (label: level)", looks[mode][1], rf"{rows}{mode} .*abstraction=tiles"),
+        )
+    )
+    fixed = (_FIXED_DEPTHS,) if len(modes) > 1 else ()
+    return Plot(name, f"Cliques and tiles, {name}", (*fixed, *curves), _WORK, _QUALITY)
+
+
+_DC_TILES = Drawing(
+    (_regions_of("171 x 171", "GI"), _regions_of("512 x 512", "I")),
+    f"Tiles are hollow. {_LOG} The paper uses cliques and has no such figure.",
+    across=2,
+    size=(5.4, 4.4),
+)
+_DC_STORED = Drawing(
+    (
+        Plot(
+            "Problems in which the goal is reached",
+            "Share of problems in which the goal is reached, by what is stored",
+            (
+                Curve("depths (D LRTA*, mode G)", Look(_GREEN, "D"), "depths", "level"),
+                Curve("values, with learning", Look(_ORANGE, "v"), "values, learning", "level"),
+                Curve("values", Look(_BLUE, "s"), "values", "level"),
+                Curve("actions", Look(_VERMILION, "X"), "actions", "level"),
+            ),
+            "level of abstraction",
+            "share of problems",
+            "linear linear",
+            limits=(None, None, -0.03, 1.05),
+        ),
+    ),
+    "Level 0 stores for every pair of cells. The paper's Figure 2 is a drawing of one such place.",
+)
+
 # --- Lookahead and propagation ---
 
 _LS_LOOKS = {
@@ -561,6 +694,70 @@ _RL_CONTROLLERS = _controllers(
 )
 _RL_PPO = _controllers({"networks trained by PPO": (Look(_PURPLE, "s", line=""), "policy-lrta policy=ppo-")})
 
+# --- What the papers leave open ---
+
+_FAMILIES = (
+    "D* Lite",
+    "repeated A*",
+    "TBA*",
+    "LRTA*",
+    "LSS-LRTA*",
+    "RTAA*",
+    "LRTA*(k)",
+    "LRTA*_LS(k, d)",
+    "LRTA* with subgoals",
+    "D LRTA*, mode G",
+    "D LRTA*, mode I",
+    "PR LRTS",
+    "kNN LRTA*",
+)
+
+
+def _changed(kind: str) -> Bars:
+    rows = tuple((name, rf"{re.escape(name)} \|") for name in _FAMILIES)
+    columns = (
+        ("known map", _OURS, f"{kind} known map"),
+        ("vision 5", Look(_ORANGE, hollow=True), f"{kind} vision 5"),
+    )
+    return Bars(kind, "Cost over that of D* Lite", rows, columns, "cost over D* Lite's", "log")
+
+
+_EX_CHANGING = Drawing(
+    tuple(map(_changed, ("bridge", "door", "blockers"))),
+    "Mean cost over that of D* Lite; no bar where a run failed.",
+    across=3,
+    size=(4.4, 5.2),
+)
+
+
+def _varied(title: str, rows: tuple[str, ...], name: str, start: float = 0) -> Bars:
+    """Return what becomes of a headline number."""
+    named = tuple((row, rf"{re.escape(row)} \|") for row in rows)
+    return Bars(title, title, named, (("ours", _OURS, name),), name, start=start)
+
+
+_CORNERS = ("strict", "one", "free")
+_EX_ABLATIONS = Drawing(
+    (
+        *(
+            panel
+            for title, rows in (("Corner rule", _CORNERS), ("Ties", ("first", "random")))
+            for panel in (
+                _varied(title, rows, "SG: subgoals / A*", 1),
+                _varied(title, rows, "DC: ratio, mean"),
+                _varied(title, rows, "LS: LRTA*_LS / RTAA*"),
+            )
+        ),
+        _varied("Patience of the guard", ("default", "1", "10", "50", "without end"), "DC: subopt.", 1),
+        _varied("Moves for each search", ("all", "one"), "LS: LRTA*_LS / RTAA*"),
+        _varied("Moves for each search", ("all", "one"), "LS: LRTA*_LS / LSS-LRTA*"),
+    ),
+    "What each choice does to a headline number, all else being equal; no bar where a run failed. Maps are in the"
+    " tables.",
+    across=3,
+    size=(4.0, 2.0),
+)
+
 FIGURES = {
     "tb-t1": _TB_T1,
     "tb-f3": _TB_F3,
@@ -580,10 +777,17 @@ FIGURES = {
     "dc-f8": _DC_F8,
     "dc-n": _DC_N,
     "dc-accuracy": _DC_ACCURACY,
+    "dc-designs": _DC_DESIGNS,
+    "dc-pr": _DC_PR,
+    "dc-rta": _DC_RTA,
+    "dc-tiles": _DC_TILES,
+    "dc-stored": _DC_STORED,
     "ls-f4": _over_lookahead("Maze", "Baldur's Gate"),
     "ls-f4b": _over_lookahead("Grid35", "WarCraft III"),
     "ls-t1": _LS_T1,
     "ls-v6": _LS_V6,
     "rl-controllers": _RL_CONTROLLERS,
     "rl-ppo": _RL_PPO,
+    "ex-changing": _EX_CHANGING,
+    "ex-ablations": _EX_ABLATIONS,
 }
