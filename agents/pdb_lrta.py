@@ -9,7 +9,8 @@ Deviations and readings:
   a subgoal may cross a third region, whose entry leads back, even on open ground where there is nothing to learn: half
   of the runs on game maps would never end. With kept subgoals that are nearer to the goal each time
   (``agents.knowledge.pdb``) there are finitely many of them, LRTA* reaches each, and so mode I is complete on a map
-  that stays as it is.
+  that stays as it is. In mode GI an entry may be the goal outside of its region; that is looked up at every move,
+  nothing is kept meanwhile, and the agent may come back: there the guard is needed still.
 - The depth of an entry is right for a representative. Where the agent has been before on its way to subgoals that it
   keeps, or to the goal that it keeps, the depth was too small: it is doubled for every visit, up to the cap.
 - Values are learned for every goal and subgoal apart.
