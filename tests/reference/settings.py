@@ -36,6 +36,7 @@ lookahead = st.one_of(st.integers(1, 12), st.integers(13, 80))
 propagated = st.one_of(st.integers(1, 12), st.integers(13, 300))
 share = st.sampled_from([0.9, 0.5, 0.7])
 kind = st.sampled_from(["clique", "tiles"])
+subgoal = st.sampled_from(["first", "nearer"])
 patience = st.sampled_from([1, 2, 5, 50])
 d_max = st.one_of(st.none(), st.integers(1, 6))
 
@@ -181,13 +182,15 @@ CATALOGUE: dict[str, Tested] = {
             {"level": 0, "cap": 5, "mode": "G"},
             {"level": 1, "cap": 3, "mode": "GI"},
             {"level": 2, "cap": 4, "mode": "I", "abstraction": "tiles"},
-            {"level": 2, "cap": 6, "mode": "I", "patience": 3},
+            {"level": 2, "cap": 6, "mode": "I", "subgoal": "first", "keep": False, "patience": 3},
         ],
         each(
             level=st.integers(0, 3),
             cap=st.integers(1, 6),
             mode=st.sampled_from(["G", "GI", "I"]),
             abstraction=kind,
+            subgoal=subgoal,
+            keep=st.booleans(),
             patience=patience,
         ),
     ),
@@ -205,6 +208,8 @@ CATALOGUE: dict[str, Tested] = {
                 cap=st.integers(1, 6),
                 d_max=st.integers(1, 6),
                 abstraction=kind,
+                subgoal=subgoal,
+                keep=st.booleans(),
                 patience=patience,
             ),
             st.one_of(

@@ -71,15 +71,9 @@ def build(grid: Grid, level: int, mode: str | None, cap: int) -> Built:
 
 def _capped(database: pdb.Database) -> float:
     """Return how many of all pairs of different regions have the cap as depth."""
-    table, half = database.table, database.half
-    apart, local = ~np.eye(len(table), dtype=bool), table >= half
-    if not apart.any():
-        return 0.0
-    depth = table
-    if local.any():
-        begin, last = database.abstraction.begin[:-1], database.hops.size - 1
-        depth = np.where(local, database.hops[np.clip(begin + table.astype(np.int64) - half, 0, last)], table)
-    return float((depth[apart] == database.cap).mean())
+    depths = np.array([database.entries(goal)[1] for goal in database.goals.tolist()])
+    apart = ~np.eye(len(depths), dtype=bool)
+    return float((depths[apart] == database.cap).mean()) if apart.any() else 0.0
 
 
 def _first(evidence: Evidence) -> Grid:
