@@ -72,6 +72,7 @@ AGENTS: dict[str, tuple[str, list[dict[str, Any]]]] = {
             {"R": 20, "c": 2, "shortcut": True},
         ],
     ),
+    "tba weighted": ("tba", [{"R": 5, "weight": 1.5}, {"R": 12, "weight": 4, "shortcut": True, "threshold": True}]),
     "dstar-lite": ("dstar-lite", [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}]),
     "knn-lrta": ("knn-lrta", [{"records": 0}, {"records": 25}, {"records": 40, "neighbours": 2, "cutoff": 12}]),
     "subgoal-lrta": (

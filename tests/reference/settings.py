@@ -107,7 +107,13 @@ CATALOGUE: dict[str, Tested] = {
         each(queue=st.one_of(st.integers(0, 6), st.integers(7, 60))),
     ),
     "tba": Tested(
-        [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
+        [
+            {"R": 2},
+            {"R": 5, "threshold": True},
+            {"R": 6, "weight": 2.5, "shortcut": True},
+            {"R": 7, "r": 0.4, "shortcut": True, "first": "length"},
+            {},
+        ],
         each(
             R=st.one_of(st.integers(2, 12), st.integers(13, 60)),
             r=share,
@@ -115,6 +121,7 @@ CATALOGUE: dict[str, Tested] = {
             threshold=st.booleans(),
             shortcut=st.booleans(),
             first=st.sampled_from(["count", "length"]),
+            weight=st.sampled_from([1, 1.1, 1.5, 3.7, 20]),
         ),
     ),
     "dstar-lite": Tested(
