@@ -22,6 +22,7 @@ _TABLE = {
     "tb-f4": "tb.figures:F4",
     "tb-e1": "tb.tables:E1",
     "tb-e2": "tb.tables:E2",
+    "tb-wa": "tb.figures:WA",
     "dl-t1": "dl.t1:EXPERIMENT",
     "dl-f2": "dl.f2:EXPERIMENT",
     "sg-f2": "sg.f2:EXPERIMENT",
