@@ -319,7 +319,8 @@ def _beside_trees(evidence: Evidence, seconds: dict[Entrant, str]) -> list[Table
 
 def _quality(evidence: Evidence, agent: Entrant) -> list[str]:
     ratios, costs = evidence.numbers(agent, "suboptimality"), evidence.numbers(agent, "cost")
-    both = mean(ratios), ratio(costs, evidence.numbers(agent, "optimal"))
+    strata = evidence.strata
+    both = mean(ratios, strata), ratio(costs, evidence.numbers(agent, "optimal"), strata)
     cells = (cell for ours in both for cell in with_interval(ours))
     paper = f"{1 + sg.EXCESS[agent] / 100:.4f}" if agent in sg.EXCESS else "comparable"
     return [label(agent.entry), *cells, paper]
@@ -335,7 +336,7 @@ def _seconds(evidence: Evidence, seconds: Numbers, counted: Numbers | None = Non
 
 def _lag(evidence: Evidence, agent: Entrant) -> list[str]:
     columns = evidence.numbers(agent, "max_scans"), 1e6 * evidence.numbers(agent, "max")
-    return [label(agent.entry), *(cell for column in columns for cell in with_interval(mean(column)))]
+    return [label(agent.entry), *(cell for column in columns for cell in with_interval(mean(column, evidence.strata)))]
 
 
 PRE = Experiment(

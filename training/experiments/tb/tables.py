@@ -100,7 +100,10 @@ T1_CLAIMS = (
 
 def _t1_tables(evidence: Evidence) -> list[Table]:
     printed = {"expansions": tb.EXPANSIONS, "optimal": tb.OPTIMAL}
-    astar = [[name, *with_interval(mean(evidence.numbers(ASTAR, name))), f"about {printed[name]}"] for name in printed]
+    astar = [
+        [name, *with_interval(mean(evidence.numbers(ASTAR, name), evidence.strata)), f"about {printed[name]}"]
+        for name in printed
+    ]
     columns = ["R", "slice", "early", "95 % interval", "paper", "late", "95 % interval", "formula", "paper"]
     return [
         Table("A*, means over problems", ["", "ours", "95 % interval", "paper"], astar),
@@ -109,7 +112,7 @@ def _t1_tables(evidence: Evidence) -> list[Table]:
 
 
 def _t1_line(evidence: Evidence, R: int) -> list[str]:
-    ours, theirs = (mean(evidence.numbers(agent(R), "suboptimality")) for agent in (tb.tba, tb.late))
+    ours, theirs = (mean(evidence.numbers(agent(R), "suboptimality"), evidence.strata) for agent in (tb.tba, tb.late))
     formula = digits(1 + tb.TO_AND_FRO * float(_loss_unit(R).values([evidence]).mean()))
     early_cells = [*with_interval(ours), f"{tb.EARLY[R]:.2f}"]
     return [str(R), str(tb.slice_of(R)), *early_cells, *with_interval(theirs), formula, f"{tb.LATE[R]:.2f}"]
@@ -299,7 +302,7 @@ def _gain(evidence: Evidence, R: int) -> list[str]:
 
 
 def _line(evidence: Evidence, R: int, option: Entrant) -> list[str]:
-    found = (mean(evidence.numbers(agent, "suboptimality")) for agent in (tb.tba(R), option))
+    found = (mean(evidence.numbers(agent, "suboptimality"), evidence.strata) for agent in (tb.tba(R), option))
     return [str(R), *(cell for each in found for cell in with_interval(each))]
 
 
