@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from rt_gym import Grid, InputError, load_map, sample_problems
 from rt_gym.errors import quoted
@@ -211,10 +211,17 @@ def _outside(ours: Estimate, bar: tuple[float, float]) -> bool:
     return ours.high < bar[0] or ours.low > bar[1]
 
 
+class Bar(TypedDict):
+    """The ends of a claim's bar."""
+
+    low: float
+    high: float
+
+
 WORK, EXCESS = 1.5, 1.5  # by which factor a number, or what is above one of it, may differ from the paper's
 
 
-def near(figure: float, factor: float = WORK) -> dict[str, float]:
+def near(figure: float, factor: float = WORK) -> Bar:
     """Return the bar around a printed number: a ratio, a count, or work of any kind.
 
     Example:
@@ -224,7 +231,7 @@ def near(figure: float, factor: float = WORK) -> dict[str, float]:
     return {"low": figure / factor, "high": figure * factor}
 
 
-def near_cost(figure: float, factor: float = EXCESS, unit: float = 0.01) -> dict[str, float]:
+def near_cost(figure: float, factor: float = EXCESS, unit: float = 0.01) -> Bar:
     """Return the bar around a printed suboptimality: around what it is above one, give or take half its last digit.
 
     Example:
@@ -259,6 +266,7 @@ class Part:
         trials: how many times each problem is solved, or ``"converge"``; the numbers of a run are its totals.
         trainings: policies that are trained first and then take part, on the maps ``train_on`` with prices chosen on
             those ``choose_on``; problems there are drawn with seeds of their own.
+        learn_from: how many problems per map of ``train_on`` at each size; as many as ``problems`` by default.
         validations: logs of the maps ``train_on`` that are cross-validated; their policies take part as well.
         max_moves: the move cap of every trial; to meet it is to fail.
     """
@@ -276,6 +284,7 @@ class Part:
     validations: tuple[CrossValidation, ...] = ()
     train_on: tuple[Ground, ...] = ()
     choose_on: tuple[Ground, ...] = ()
+    learn_from: Mapping[str, int] | None = None
 
     @property
     def policies(self) -> list[str]:
@@ -292,18 +301,18 @@ class Part:
         Raises:
             InputError: for a map that is missing or does not fit.
         """
-        yield from self._courses(self.grounds, size, maps, seed)
+        yield from self._courses(self.grounds, self.problems[size], maps, seed)
 
     def training_courses(self, size: str, maps: Path | None, seed: int) -> Iterator[tuple[Course, ...]]:
         """Yield the maps to learn on and those to choose on, with problems that no run is judged on."""
-        yield tuple(self._courses(self.train_on, size, maps, seed + 1))
-        yield tuple(self._courses(self.choose_on, size, maps, seed + 2))
+        yield tuple(self._courses(self.train_on, (self.learn_from or self.problems)[size], maps, seed + 1))
+        yield tuple(self._courses(self.choose_on, self.problems[size], maps, seed + 2))
 
     def _courses(
-        self, grounds: tuple[Ground | Generated, ...], size: str, maps: Path | None, seed: int
+        self, grounds: tuple[Ground | Generated, ...], problems: int, maps: Path | None, seed: int
     ) -> Iterator[Course]:
         for number, ground in enumerate(grounds):
-            dealt = ground.deal(self.problems[size], number, maps)
+            dealt = ground.deal(problems, number, maps)
             for shift, (grid, count) in enumerate(dealt):  # else all mazes would have the same start
                 yield self._course(grid.replace(**self.rules), count, seed + shift)
 

@@ -20,6 +20,7 @@ from training.judge.stats import Floats
 from training.runs import Entry
 
 Parts = Sequence[Evidence]
+SPLIT = 3  # nodes of a tree that asks one question
 
 
 class Competitor(Protocol):
@@ -95,6 +96,24 @@ class CrossValidated(Numbers):
         """Return this count of every problem."""
         counts: Floats = getattr(parts[self.part].validations[self.validation.name], self.counted)
         return counts
+
+
+@dataclass(frozen=True)
+class OnMap(Numbers):
+    """The numbers of the problems on one map.
+
+    Attributes:
+        of: the numbers on all maps.
+        map: which map, in the order of the part's.
+    """
+
+    of: Numbers
+    map: int = 0
+
+    def values(self, parts: Parts) -> Floats:
+        """Return the numbers there; all of them where problems are one stratum."""
+        values, strata = self.of.values(parts), self.of.strata(parts)
+        return values if strata is None else values[strata == self.map]
 
 
 @dataclass(frozen=True)
@@ -253,6 +272,50 @@ class Advantage(Quantity):
         if own is None or not known:
             return None
         return evidence.arena.estimate(own / max(known, key=lambda found: float(found[0])))
+
+
+@dataclass(frozen=True)
+class FunctionOfRatios(Quantity):
+    """A function of competitors' ratios to the curve of fixed depths, which are resampled together.
+
+    Attributes:
+        function: takes an array of resampled ratios for each competitor, and returns one of values.
+        competitors: whose ratios.
+        meter: how expansions per move are averaged, ``"mean"`` or ``"pooled"``.
+        part: in which part of the experiment.
+    """
+
+    function: Callable[..., Floats]
+    competitors: tuple[Competitor, ...]
+    meter: str = "mean"
+    part: int = 0
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the function's value; None where a competitor has no ratio."""
+        evidence = parts[self.part]
+        found = [evidence.curve_ratios(competitor, self.meter) for competitor in self.competitors]
+        known = [ratios for ratios in found if ratios is not None]
+        return evidence.arena.estimate(self.function(*known)) if len(known) == len(found) else None
+
+
+@dataclass(frozen=True)
+class IfGrown(Quantity):
+    """A quantity that says nothing where a cross-validated tree is a single leaf.
+
+    Attributes:
+        validations: whose trees it speaks of.
+        quantity: what is said of them.
+        part: in which part of the experiment.
+    """
+
+    validations: tuple[CrossValidation, ...]
+    quantity: Quantity
+    part: int = 0
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the quantity; None if there is a tree of one leaf."""
+        sizes = (parts[self.part].validations[one.name].nodes for one in self.validations)
+        return self.quantity.estimate(parts) if min(sizes) >= SPLIT else None
 
 
 @dataclass(frozen=True)

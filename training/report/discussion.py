@@ -17,6 +17,31 @@ PAPERS = {
 }
 
 
+class Headline(NamedTuple):
+    """What an abstract says, and the claim that puts it to the test: the one of an experiment that begins so."""
+
+    says: str
+    experiment: str
+    begins: str
+
+
+HEADLINES = (
+    Headline("Buckets halve the time of D* Lite", "dl-t1", "buckets take"),
+    Headline("Dynamic depth and goal outperform fixed depths", "dc-f6", "I at level 5: "),
+    Headline("Nine times less computation for solutions as good", "dc-f8", "for solutions as good"),
+    Headline("Solutions four times better for as much computation", "dc-f8", "for as much computation"),
+    Headline("Lookahead with propagation is best, first trial on mazes", "ls-f4", "Maze, first trial: LRTA*_LS with k"),
+    Headline("The same on game maps", "ls-f4", "Baldur's Gate, first trial: LRTA*_LS with k"),
+    Headline("The same until convergence, on mazes", "ls-f4", "Maze, convergence: LRTA*_LS with k"),
+    Headline("The same until convergence, on game maps", "ls-f4", "Baldur's Gate, convergence: LRTA*_LS with k"),
+    Headline("TBA* expands an order of magnitude less than LRTA*", "tb-f3", "TBA* needs far less than LRTA*"),
+    Headline("The same beside K LRTA*", "tb-f3", "TBA* needs far less than K LRTA*"),
+    Headline("TBA* keeps up with PR LRTS and D LRTA*", "tb-f4", "TBA* is on the common Pareto front"),
+    Headline("Subgoal trees lead to near-optimal paths", "sg-f2", "with subgoals LRTA* is near the optimum"),
+    Headline("Subgoal trees find shorter paths than kNN LRTA*", "sg-knn", "LRTA* with subgoals finds shorter paths"),
+)
+
+
 class Discussion(NamedTuple):
     """What is said of an experiment.
 

@@ -14,7 +14,7 @@ from training.experiments.evidence import with_interval
 from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, bar_text
 from training.judge import Estimate
 from training.judge.tables import Table
-from training.report.discussion import DISCUSSIONS, PAPERS
+from training.report.discussion import DISCUSSIONS, HEADLINES, PAPERS
 from training.report.drawing import draw, save
 from training.report.figures import FIGURES
 
@@ -22,6 +22,7 @@ CLAIM_WORDS = 3  # columns of the claims that hold words
 SYMBOLS = {HOLDS: "✔", DIRECTION: "≈", FAILS: "✘", UNDECIDED: "?"}
 _PAGE, _FOLDER, _NOTEBOOK = "results.md", "results", "notes-learning.md"
 _WIDTH = 120
+METERS = ("mean", "pooled")  # how expansions per move are averaged, where a claim says so at its end
 _HEAD = """\
 # Results
 
@@ -208,7 +209,31 @@ def _index(documents: Sequence[dict[str, Any]], notebook: bool) -> str:
     columns = ["experiment", "what it asks", "verdict", "claims", "what was found"]
     table = markdown(Table("", columns, rows), len(columns))
     more = f"\nWhat learns and what does not: the [notebook]({_FOLDER}/{_NOTEBOOK}).\n" * notebook
-    return f"{_HEAD.format(totals=_totals(documents))}{more}\n{table}\n"
+    headed = markdown(abstracts_table(documents), 2)
+    return f"{_HEAD.format(totals=_totals(documents))}{more}\n{headed}\n\n{table}\n"
+
+
+def abstracts_table(documents: Iterable[dict[str, Any]]) -> Table:
+    """Return what the abstracts of the papers say, with the verdict on each: a line for every average."""
+    known = {document["id"]: document for document in documents}
+    rows = [
+        [_escaped(headline.says), _link(headline.experiment), *map(_escaped, _headline_cells(found))]
+        for headline in HEADLINES
+        if headline.experiment in known
+        for found in claims(known[headline.experiment])
+        if found["claim"].startswith(headline.begins)
+    ]
+    return Table("Abstracts", ["abstracts say", "tested by", "paper", "ours", "95 % interval", "verdict"], rows)
+
+
+def _headline_cells(found: dict[str, Any]) -> list[str]:
+    meter = next((f" ({meter})" for meter in METERS if found["claim"].endswith(meter)), "")
+    ours, interval = with_interval(_estimate(found))
+    return [found["paper"], f"{ours}{meter}", interval, f"{SYMBOLS[found['verdict']]} {found['verdict']}"]
+
+
+def _link(experiment_id: str) -> str:
+    return f"[{experiment_id.upper()}]({_FOLDER}/{experiment_id}.md)"
 
 
 def _tally(documents: Sequence[dict[str, Any]]) -> str:
@@ -229,8 +254,7 @@ def _totals(documents: Sequence[dict[str, Any]]) -> str:
 def _index_row(document: dict[str, Any]) -> list[str]:
     name, word = document["id"], overall(document)
     said = DISCUSSIONS[name]
-    link = f"[{name.upper()}]({_FOLDER}/{name}.md)"
-    return [link, _escaped(said.asks), f"{SYMBOLS[word]} {word}", counts([document]), _escaped(said.finding)]
+    return [_link(name), _escaped(said.asks), f"{SYMBOLS[word]} {word}", counts([document]), _escaped(said.finding)]
 
 
 def _page(document: dict[str, Any]) -> str:
@@ -287,6 +311,8 @@ def _sources(document: dict[str, Any]) -> list[str]:
     """Return from which commit the numbers are, and the stamps of the agents' sources then and at the last check."""
     checked, versions = document["checked"], document["versions"]
     libraries = ", ".join(f"{name} {number}" for name, number in versions.items())
+    if document["commit"] is None:
+        return [_wrapped(f"Made with {libraries}, from sources that have changed since; it is to be run again.")]
     made = f"Made from commit {_commit(document)} on {document['processor']}, with {libraries}."
     if checked:
         made += f" {document['probe']['runs']:,} of its runs came out the same from commit {_commit(checked)}."
@@ -296,7 +322,7 @@ def _sources(document: dict[str, Any]) -> list[str]:
 
 
 def _commit(of: dict[str, Any]) -> str:
-    return f"{of['commit'][:12]}" if of["commit"] else "unknown"
+    return str(of["commit"][:12])
 
 
 def _folded(table: Table, words: int = 1) -> str:

@@ -11,7 +11,7 @@ from rt_gym import InputError
 from training import experiments
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
-from training.experiments.frame import FAILS, HOLDS, UNDECIDED, Experiment, Generated, Ground, Part
+from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, Experiment, Generated, Ground, Part
 from training.report.drawing import draw
 from training.report.figures import FIGURES
 from training.report.results_page import claims_table, remarks, tables
@@ -68,7 +68,7 @@ def test_an_experiment_is_run_from_python(tmp_path: Path) -> None:
     assert (document["id"], document["size"], document["public_maps"]) == ("tb-t1", "smoke", False)
     assert [found["claim"] for found in document["claims"]] == [claim.text for claim in experiment.claims]
     assert [found["headline"] for found in document["claims"]] == [claim.headline for claim in experiment.claims]
-    assert {found["verdict"] for found in document["claims"]} <= {HOLDS, FAILS, UNDECIDED}
+    assert {found["verdict"] for found in document["claims"]} <= {HOLDS, DIRECTION, FAILS, UNDECIDED}
     with pytest.raises(InputError, match="unknown size 'huge'"):
         experiments.run("tb-t1", size="huge", out=tmp_path)
     with pytest.raises(InputError, match="unknown experiment 'tb-t2', known are tb-t1, "):

@@ -1,13 +1,14 @@
 """Estimates of means over problems, and the runs that they are made from."""
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 import pytest
 
-from training.experiments.evidence import Evidence, bootstrap, exactly, mean, ratio, score_table, trend
+from training.experiments.evidence import Evidence, bootstrap, exactly, map_tables, mean, ratio, score_table, spearman
 from training.experiments.frame import Entrant, entrant, sweep
-from training.runs import Draw, Plan, Row, Workers, find_courses, run_plan
+from training.runs import Draw, Plan, Row, Runs, Workers, find_courses, run_plan
 
 SHALLOW, DEEP = sweep("lrta", depth=(1, 20))
 
@@ -33,7 +34,7 @@ def test_numbers_that_belong_together_are_resampled_together() -> None:
 @pytest.mark.parametrize(("factors", "value"), [((3, 2, 1), -1), ((1, 2, 3), 1), ((1, 3, 2), 0.5), ((1, 1, 1), 0)])
 def test_a_trend_is_the_rank_correlation_with_the_order_of_the_columns(factors: tuple[int, ...], value: float) -> None:
     column = np.random.default_rng(0).uniform(1, 2, 50)
-    assert trend(factor * column for factor in factors) == pytest.approx((value, value, value))
+    assert bootstrap(spearman, *(factor * column for factor in factors)) == pytest.approx((value, value, value))
 
 
 def test_one_failed_run_leaves_no_estimate() -> None:
@@ -96,3 +97,35 @@ def test_the_table_of_scores_counts_failures_and_gives_no_mean_for_them(cut: Evi
     assert (twenty[0], twenty[-1]) == ("lrta depth=20", "5/5")
     assert float(twenty[1]) >= 1
     assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_the_table_of_scores_has_the_tail_beside_the_mean(cut: Evidence) -> None:
+    table = score_table("Depths", cut.rows)
+    names = [" ".join(column.split()) for column in table.columns]
+    line = dict(zip(names, table.rows[1], strict=True))
+    worst = max(row.suboptimality or inf for row in of(cut, DEEP))
+    assert line["subopt. 95th"] == line["subopt. worst"] == f"{worst:.3f}"
+    assert "guard" not in names
+
+
+def test_the_table_of_scores_tells_of_guards_and_outlines() -> None:
+    guided, refined = entrant("pdb-lrta", level=1, patience=1), entrant("pr-lrts")
+    courses = find_courses(["rooms-64"], Draw(3, 40, 60))
+    runs = run_plan(Plan((DEEP.contender, guided.contender, refined.contender), tuple(courses)), workers=Workers(1))
+    plain, guided_runs, refined_runs = runs.batches
+    told = {"guarded": [0, 2, 3], "guarded_expansions": [0, 5, 5], "expansions": [10, 45, 45]}
+    columns = guided_runs.columns | {name: np.array(values) for name, values in told.items()}
+    acted = Runs((plain, replace(guided_runs, columns=columns), refined_runs))
+    unguarded, guarded, outlined = score_table("Guards", acted).rows
+    assert unguarded[-1] == ""
+    assert guarded[-1] == "2 problems, 5 times, 10.0 %"
+    assert outlined[0].endswith(" †")
+
+
+def test_every_map_has_a_table_of_its_own() -> None:
+    courses = tuple(find_courses(["rooms-64", "random-48"], Draw(3, 20, 40)))
+    runs = run_plan(Plan((DEEP.contender, SHALLOW.contender), courses), workers=Workers(1))
+    tables = map_tables("first, ", runs)
+    assert [table.title for table in tables] == ["first, rooms-64", "first, random-48"]
+    assert [row[-1] for table in tables for row in table.rows] == ["3/3"] * 4
+    assert map_tables("", Runs.of(row for row in runs if row.place.map == "rooms-64")) == []

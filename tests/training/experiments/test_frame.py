@@ -10,6 +10,7 @@ import pytest
 from rt_gym import InputError
 from training.experiments import ls
 from training.experiments.frame import (
+    DIRECTION,
     FAILS,
     HOLDS,
     UNDECIDED,
@@ -21,8 +22,9 @@ from training.experiments.frame import (
     bar_text,
     check_size,
     entrant,
+    near,
+    near_cost,
     sweep,
-    verdict,
 )
 from training.experiments.quantities import Quantity
 from training.judge import Estimate
@@ -70,9 +72,31 @@ def test_a_claim_holds_if_the_whole_interval_is_within_the_bar_and_fails_if_none
     bar: tuple[float, float], interval: tuple[float, float], word: str
 ) -> None:
     ours = Estimate(sum(interval) / 2, *interval)
-    assert verdict(ours, *bar) == word
     assert Claim("", "", Known(ours), *bar).judge([]) == Finding(Claim("", "", Known(ours), *bar), ours)
     assert Claim("", "", Known(ours), *bar).judge([]).verdict == word
+
+
+@pytest.mark.parametrize(
+    ("interval", "word"),
+    [
+        ((8, 18), HOLDS),
+        ((8, 20), DIRECTION),
+        ((1.5, 2), DIRECTION),
+        ((30, 40), DIRECTION),
+        ((0.9, 1.5), FAILS),
+        ((0.1, 0.9), FAILS),
+        ((0.9, 10), UNDECIDED),
+        ((nan, nan), UNDECIDED),
+    ],
+)
+def test_a_claim_outside_of_its_band_may_hold_in_direction(interval: tuple[float, float], word: str) -> None:
+    ours = Estimate(sum(interval) / 2, *interval)
+    assert Claim("", "12", Known(ours), **near(12), direction=(1, inf)).judge([]).verdict == word
+
+
+@pytest.mark.parametrize(("figure", "low", "high"), [(1.11, 1.07, 1.1725), (2, 1.663333, 2.5075), (1, 1, 1.0075)])
+def test_a_band_around_a_cost_is_one_around_what_is_above_the_optimum(figure: float, low: float, high: float) -> None:
+    assert near_cost(figure) == pytest.approx({"low": low, "high": high}, abs=1e-6)
 
 
 @pytest.mark.parametrize("bar", [AT_LEAST, AT_MOST, BAND, EXACT])

@@ -15,6 +15,7 @@ from training.experiments.quantities import (
     Counted,
     CurveRatio,
     Derived,
+    Dominating,
     FunctionOfMeans,
     Largest,
     Mean,
@@ -24,6 +25,7 @@ from training.experiments.quantities import (
     Trend,
 )
 from training.runs import Place, Result, Row, Runs
+from training.runs.rows import Places
 
 OPTIMAL = 10.0
 SHALLOW, DEEP, SHORT, LONG = entrant("lrta", depth=1), entrant("lrta", depth=2), entrant("tba", R=10), entrant("astar")
@@ -192,6 +194,40 @@ def test_the_front_is_counted(quantity: Quantity, count: int) -> None:
 def test_an_agent_that_failed_is_on_no_front() -> None:
     cut = [made_up({**CURVE, SHORT: ([30, FAILED], [50, 50])})]
     assert OnFront((SHORT,), 1000).estimate(cut) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "count"),
+    [
+        (Dominating(SHALLOW, (DEEP, SHORT, LONG), 1000), 2),  # SHORT, and LONG with as many expansions
+        (Dominating(DEEP, (SHALLOW, SHORT, LONG), 1000), 0),
+        (Dominating(DEEP, (SHALLOW, SHORT, LONG), 100), 3),  # DEEP itself is cut off
+        (Dominating(SHALLOW, (DEEP,), 100), 0),
+    ],
+)
+def test_rivals_that_are_better_in_both_are_counted(quantity: Quantity, count: int) -> None:
+    assert quantity.estimate(PLOT) == (count, count, count)
+
+
+@pytest.mark.parametrize("meter", ["mean", "pooled"])
+def test_who_is_on_the_front_is_uncertain_where_problems_disagree(meter: str) -> None:
+    found = [made_up({SHORT: ([30, 10] * 10, [50] * 20), LONG: ([10, 31] * 10, [50] * 20)})]
+    assert OnFront((SHORT,), 1000, meter=meter).estimate(found) == (1, 0, 1)
+    assert Dominating(LONG, (SHORT,), 1000, meter).estimate(found) == (1, 0, 1)
+
+
+def test_problems_are_resampled_map_by_map() -> None:
+    batches = made_up({SHALLOW: ([1, 2, 1, 2, 101, 102, 101, 102], [1] * 8)}).rows.batches
+    places = [place._replace(map=f"map {place.problem // 4}") for place in batches[0].places.rows()]
+    found = Evidence(Runs(tuple(replace(batch, places=Places.of(places)) for batch in batches)))
+    assert found.strata.tolist() == [0] * 4 + [1] * 4
+    ours = Mean(cost(SHALLOW)).estimate([found])
+    assert ours is not None
+    assert ours.value == 51.5
+    assert 51 <= ours.low <= ours.high <= 52  # over all problems alike it would be some 30 wide
+    score = found.score(SHALLOW)
+    assert score.quality is not None
+    assert score.quality.high - score.quality.low <= 0.1
 
 
 @pytest.mark.parametrize("make", [lambda: Mean(cost(DEEP)), lambda: Largest((cost(DEEP), cost(SHALLOW)))])

@@ -15,7 +15,7 @@ from rt_gym.maps import save_map
 from training import experiments
 from training.cli import app
 from training.experiments import load
-from training.experiments.frame import FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Ground, Part
+from training.experiments.frame import DIRECTION, FAILS, HOLDS, SIZES, UNDECIDED, Experiment, Ground, Part
 from training.report.results_page import render
 from training.runs import read_runs
 
@@ -63,7 +63,7 @@ def test_every_claim_is_told_with_a_verdict(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "ours/rooms (64 x 64" in result.stdout
     assert "Changed after the first full run: one thing" in result.stdout
-    assert sum(result.stdout.count(f" {word} \n") for word in (HOLDS, FAILS, UNDECIDED)) == CLAIMS
+    assert sum(result.stdout.count(f" {word} \n") for word in (HOLDS, DIRECTION, FAILS, UNDECIDED)) == CLAIMS
     rows = read_runs(tmp_path / "here" / "rt-gym-reproduce" / "tb-t1" / "smoke" / "results.csv")
     assert len(rows) == PROBLEMS * len(T1.parts[0].entrants)
 
@@ -103,6 +103,25 @@ def test_the_pages_are_written_from_the_documents_and_again_without_running_anyt
     assert files[0].exists()
 
 
+def test_a_document_is_checked_by_a_few_runs_and_stamped_if_these_come_out_the_same(tmp_path: Path) -> None:
+    options = ("tb-t1", "--maps", "../maps")
+    assert run(*options, "--size", "record", "--write-docs", "docs").exit_code == 0
+    path = Path("docs/results/tb-t1.json")
+    made = json.loads(path.read_bytes())
+    assert (made["checked"], made["probe"]["runs"]) == (None, PROBLEMS * len(T1.parts[0].entrants))
+    result = run(*options, "--check", "docs", "--out", "another")
+    assert (result.exit_code, result.stdout) == (0, f"tb-t1: {made['probe']['runs']} runs, the same as before\n")
+    checked = json.loads(path.read_bytes())
+    assert checked["checked"]["sources"] == made["sources"]
+    assert checked | {"checked": None} == made
+    assert "came out the same" in path.with_suffix(".md").read_text(encoding="utf-8")
+    path.write_text(json.dumps(made | {"probe": made["probe"] | {"digest": "other"}}), encoding="utf-8")
+    result = run(*options, "--check", "docs", "--out", "another")
+    assert result.exit_code == 2
+    assert "tb-t1: the sources have changed, and its runs come out differently: run it again" in result.stderr
+    assert json.loads(path.read_bytes())["checked"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
@@ -111,6 +130,8 @@ def test_the_pages_are_written_from_the_documents_and_again_without_running_anyt
         (["tb-t1", "--maps", "missing"], "missing: is not a folder"),
         (["tb-t1", "--maps", "."], "ours/rooms.map: cannot be read"),
         (["tb-t1", "--write-docs", "docs"], "--write-docs needs the public maps"),
+        (["tb-t1", "--check", "docs"], "--check needs the public maps"),
+        (["tb-t1", "--check", "docs", "--maps", "../maps"], "docs/results: has no documents of experiments"),
         (["tb-t1", "--jobs", "0"], "must be at least 1"),
         (["all", "--pages", "../maps"], "maps/results: has no documents of experiments"),
     ],

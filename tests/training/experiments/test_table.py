@@ -91,7 +91,8 @@ def test_a_stored_document_is_of_the_experiment_as_it_stands(experiment_id: str)
         bar = [end if np.isfinite(end) else None for end in (claim.low, claim.high)]
         assert (found["paper"], [found["low"], found["high"]]) == (claim.paper, bar)
     verdicts = [row[-1] for row in claims_table(document).rows]
-    assert verdicts == [claim["verdict"] for claim in document["claims"]]
+    assert [word.removeprefix("check: ") for word in verdicts] == [claim["verdict"] for claim in document["claims"]]
+    assert [word.startswith("check: ") for word in verdicts] == [claim.check for claim in experiment.claims]
 
 
 def test_the_margin_is_below_one_where_another_setting_is_both_cheaper_and_quicker() -> None:

@@ -24,6 +24,8 @@ def scaled(*files: str) -> tuple[Ground, ...]:
 
 MAPS = scaled(*(ground.file for ground in tb.MAPS))  # the large maps are those of TB as they are
 TRAIN_ON = (*MAPS, *scaled("sc1/Aftershock", "bg512/AR0012SR", "bg512/AR0700SR"))
+# with deep depressions: even the oracle of d_max 20 takes twice as many steps there as a shortest path
+DEEP = (Ground("bg512/AR0012SR", 512, 512), Ground("bg/AR0516SR", 244, 187), Ground("dao/brc202d", 530, 481))
 CHOOSE_ON = (*scaled("bg512/AR0044SR", "bg512/AR0411SR"), Ground("dao/den520d", 256, 257))
 UNSEEN = (
     Ground("sc1/BlackLotus", 192, 192, scaled=True),
@@ -43,6 +45,7 @@ CAP = 16  # of the depth in Figure 8: the largest whose worst move keeps the cut
 REFINED = sweep("pr-lrts", level=(3, 4, 5, 6, 7), depth=(1, 3, 5, 10, 15), gamma=(0.2, 0.4, 0.6, 1.0))
 
 ACCURACY = {5: 0.72, 20: 0.44}  # of the classifier, by d_max
+SAMPLES = {"smoke": 4, "record": 420, "full": 420}  # problems on each map of DEEP that leave some 140,000 samples
 # Regions of the paper's large map by level, the square roots of its numbers of entries in Table 1.
 REGIONS = {1: 27_200, 2: 7_700, 3: 2_470, 4: 927, 5: 387, 6: 176, 7: 80}
 # Suboptimality and expansions per move of mode I there, by level, as Table 2 prints them.

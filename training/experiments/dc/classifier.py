@@ -11,16 +11,25 @@ walks, or which log is read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 from training.experiments import dc
 from training.experiments.evidence import Evidence, ratio, with_interval
 from training.experiments.frame import Claim, Experiment, Ground, Part
-from training.experiments.quantities import Advantage, CrossValidated, FunctionOfMeans, Ratio
+from training.experiments.quantities import (
+    Advantage,
+    CrossValidated,
+    CurveRatio,
+    FunctionOfMeans,
+    IfGrown,
+    Parts,
+    Quantity,
+    Ratio,
+)
 from training.experiments.trained import CrossValidation
-from training.judge.stats import Floats
+from training.judge.stats import Estimate, Floats
 from training.judge.tables import Table, digits
 from training.learn.targets import Recipe
 
@@ -58,6 +67,7 @@ def _line(evidence: Evidence, one: CrossValidation) -> list[str]:
     ]
 
 
+METERS = ("mean", "pooled")
 HISTORIES = (5, 10, 20, 40, 80)
 USUAL = 20  # the paper's history
 GOOD_AND_BAD = (10, 20)  # d_max
@@ -82,13 +92,18 @@ def _share_of_difference(one: Floats, other: Floats, all: Floats) -> Floats:
 
 
 def _history_claims(one: CrossValidation, what: str) -> Iterator[Claim]:
+    """Yield what is expected of a longer history or of more features, unless a tree is a single leaf."""
     usual, headline = _with_history(one.d_max, USUAL), one.d_max == GOOD_AND_BAD[0]
     text = f"{what} beside the four features of {USUAL} steps, d_max {one.d_max}"
-    for number, quantity, low, least in (
-        ("accuracy gained", _gain(one, usual), 0.01, 0),
-        ("quotient of the ratios (mean)", Advantage(one, (usual,)), 1.1, 1),
-    ):
-        yield Claim(f"{text}: {number}", "likely needed", quantity, low=low, headline=headline, direction=(least, inf))
+    numbers: list[tuple[str, Quantity, float, float]] = [("accuracy gained", _gain(one, usual), 0.01, 0)]
+    for meter in METERS:
+        if headline:
+            numbers.append((f"quotient of the ratios ({meter})", Advantage(one, (usual,), meter), 1.1, 1))
+        else:  # there the usual tree is itself far behind fixed depths
+            numbers.append((f"the {dc.RATIO}, {meter}", CurveRatio(one, meter), 1.1, 1))
+    for number, quantity, low, least in numbers:
+        grown, weaker = IfGrown((one, usual), quantity), (least, inf)
+        yield Claim(f"{text}: {number}", "likely needed", grown, low=low, headline=headline, direction=weaker)
 
 
 HISTORY_VALIDATIONS = (
@@ -128,6 +143,9 @@ N = Experiment(
     changes=(
         "The headlines are those of d_max 10, not 20, where longer histories leave a tree of one leaf. With those of 20"
         " the experiment was undecided.",
+        "A tree of one leaf leaves no claim. At d_max 20 a tree is set against fixed depths; before, it was set against"
+        " the usual tree, which at 0.107 of fixed depths made anything look good. Both averages in every claim about"
+        " work.",
     ),
 )
 
@@ -145,8 +163,9 @@ READINGS: dict[str, dict[str, Any]] = {
     "one-log": {"log": LAST},
 }
 CLAIMED = {"paper": "a log for every d_max", "one-log": f"one log, of d_max {LAST}"}
-PARTS = ("Warcraft maps", "six maps")
+PARTS = ("maps with deep depressions", "Warcraft maps", "six maps")
 BANDS = {FIRST: (0.60, 0.85), LAST: (0.30, 0.60)}  # around the paper's accuracies
+FALL = dc.ACCURACY[LAST] - dc.ACCURACY[FIRST]
 
 
 def _reading(name: str, d_max: int) -> CrossValidation:
@@ -161,42 +180,74 @@ def _difference(hits: Floats, states: Floats, other_hits: Floats, other_states: 
     return other_hits / other_states - hits / states
 
 
+@dataclass(frozen=True)
+class BeyondMajority(Quantity):
+    """How much more often a label is predicted than by always saying the most frequent one."""
+
+    validation: CrossValidation
+    part: int
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the difference."""
+        majority = parts[self.part].validations[self.validation.name].majority
+        counts = _counts(self.validation, self.part)
+        return FunctionOfMeans(lambda hits, states: hits / states - majority, counts).estimate(parts)
+
+
 def _accuracy_claims(reading: str, part: int) -> Iterator[Claim]:
     text = f"{PARTS[part]}, {CLAIMED[reading]}"
-    headline = part == 0 and reading == "paper"  # the paper's own maps are Warcraft maps, too
+    headline = part == 0 and reading == "paper"  # as many samples as the paper's
+    exams = {d_max: _reading(reading, d_max) for d_max in BANDS}
     for d_max, (low, high) in BANDS.items():
-        accuracy = Ratio(*_counts(_reading(reading, d_max), part))
+        accuracy = IfGrown((exams[d_max],), Ratio(*_counts(exams[d_max], part)), part)
         printed = f"{dc.ACCURACY[d_max]:.2f}"
         yield Claim(f"{text}: accuracy of J48, d_max {d_max}", printed, accuracy, low, high, headline)
-    counts = [count for d_max in BANDS for count in _counts(_reading(reading, d_max), part)]
+        more = BeyondMajority(exams[d_max], part)
+        yield Claim(f"{text}: accuracy less the share of the most frequent label, d_max {d_max}", "-", more, low=0.01)
+    counts = [count for exam in exams.values() for count in _counts(exam, part)]
     yield Claim(
         f"{text}: accuracy falls with d_max: the last minus the first",
-        f"{dc.ACCURACY[LAST] - dc.ACCURACY[FIRST]:.2f}",
-        FunctionOfMeans(_difference, tuple(counts)),
-        high=-0.1,
+        f"{FALL:.2f}",
+        IfGrown(tuple(exams.values()), FunctionOfMeans(_difference, tuple(counts)), part),
+        low=1.5 * FALL,
+        high=FALL / 1.5,
         headline=headline,
         direction=(-1, 0),
     )
 
 
 ACCURACY_VALIDATIONS = tuple(_reading(name, d_max) for name in READINGS for d_max in LARGEST)
+CLAIMED_VALIDATIONS = tuple(_reading(name, d_max) for name in CLAIMED for d_max in LARGEST)
 
 
-def _accuracy_tables(warcraft: Evidence, mixed: Evidence) -> list[Table]:
-    parts = {"Warcraft maps": warcraft, "Six maps": mixed}
-    return [_table(title, evidence, ACCURACY_VALIDATIONS) for title, evidence in parts.items()]
+def _accuracy_tables(deep: Evidence, warcraft: Evidence, mixed: Evidence) -> list[Table]:
+    return [
+        _table("Maps with deep depressions", deep, CLAIMED_VALIDATIONS),
+        _table("Warcraft maps", warcraft, ACCURACY_VALIDATIONS),
+        _table("Six maps", mixed, ACCURACY_VALIDATIONS),
+    ]
 
 
 ACCURACY = Experiment(
     id="dc-accuracy",
     title="Accuracy of the depth classifier, and what it depends on",
     paper=f"{dc.PAPER}, the text on Figure 5",
-    parts=tuple(
-        _part(grounds, problems, ACCURACY_VALIDATIONS, name=name, train_on=grounds)
-        for name, grounds, problems in (
-            (PARTS[0], dc.MAPS, {"smoke": 4, "record": 100, "full": 100}),
-            (PARTS[1], dc.TRAIN_ON, {"smoke": 2, "record": 50, "full": 100}),
-        )
+    parts=(
+        _part(
+            dc.DEEP,
+            {"smoke": 2, "record": 50, "full": 100},
+            CLAIMED_VALIDATIONS,
+            name=PARTS[0],
+            train_on=dc.DEEP,
+            learn_from=dc.SAMPLES,
+        ),
+        *(
+            _part(grounds, problems, ACCURACY_VALIDATIONS, name=name, train_on=grounds)
+            for name, grounds, problems in (
+                (PARTS[1], dc.MAPS, {"smoke": 4, "record": 100, "full": 100}),
+                (PARTS[2], dc.TRAIN_ON, {"smoke": 2, "record": 50, "full": 100}),
+            )
+        ),
     ),
     seed=dc.SEED,
     claims=tuple(
@@ -217,5 +268,12 @@ ACCURACY = Experiment(
         "most frequent label: the accuracy of always saying it. same move: how often the predicted depth makes the move"
         " of the largest. ratio: the expansions that fixed depths need for the same suboptimality, over those of the"
         " policy, on other problems of the same maps.",
+    ),
+    changes=(
+        "A part with as many samples as the paper's, about 140,000 at d_max 20, on maps with deep depressions; the"
+        " headlines are about it. Its maps and its size were fixed before it was run; the bands are the old ones.",
+        "A tree of one leaf leaves no claim, and every accuracy is also set against the share of the most frequent"
+        " label: with one log of d_max 20, 0.762 at d_max 5 had been just that.",
+        "The fall has a band around the paper's; before, its bar was -0.1.",
     ),
 )

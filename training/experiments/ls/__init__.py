@@ -92,15 +92,15 @@ MAZE = Benchmark(
     name="Maze",
     grounds=(Generated("maze", {"size": 181}),),
     rules=SYNTHETIC_RULES,
-    first=(2, 1500, 1500),
-    convergence=(1, 40, 1500),
+    first=(2, 80, 1500),
+    convergence=(1, 10, 1500),
 )
 GRID35 = Benchmark(
     name="Grid35",
     grounds=(Generated("random", {"width": 301, "height": 301, "density": 0.35}),),
     rules=SYNTHETIC_RULES,
-    first=(2, 1500, 1500),
-    convergence=(1, 40, 1500),
+    first=(2, 40, 1500),
+    convergence=(1, 8, 1500),
 )
 BALDURS_GATE = Benchmark(
     name="Baldur's Gate",
@@ -112,8 +112,8 @@ BALDURS_GATE = Benchmark(
         Ground("bg/AR0701SR", 204, 235),
     ),
     rules=GAME_RULES,
-    first=(1, 2000, 2000),
-    convergence=(1, 2000, 2000),
+    first=(1, 12, 2000),
+    convergence=(1, 5, 2000),
 )
 WARCRAFT = Benchmark(
     name="WarCraft III",
@@ -122,6 +122,6 @@ WARCRAFT = Benchmark(
         for name in ("battleground", "blastedlands", "plunderisle")
     ),
     rules=GAME_RULES,
-    first=(1, 2000, 2000),
-    convergence=(1, 40, 2000),
+    first=(1, 20, 2000),
+    convergence=(1, 8, 2000),
 )
