@@ -15,7 +15,7 @@ from math import inf
 from rt_gym.abstraction import abstract
 from training.experiments import sg
 from training.experiments.evidence import Evidence, mean, score_table, with_interval
-from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, near, near_cost
+from training.experiments.frame import Bar, Claim, Entrant, Experiment, Part, entrant, near, near_cost
 from training.experiments.quantities import Column, Largest, Mean, Numbers, Ratio
 from training.experiments.sg import ASTAR, LRTA, NEAREST
 from training.judge.tables import Table, digits
@@ -61,15 +61,15 @@ def _one_expansion(text: str, agent: Entrant) -> Claim:
     return Claim(f"{text} expands one state per move: the most of any move", "1", worst, low=1, high=1, check=True)
 
 
-def _near_costs(above: Entrant, below: Entrant) -> dict[str, float]:
+def _near_costs(above: Entrant, below: Entrant) -> Bar:
     return near(sg.PRINTED[above].cost / sg.PRINTED[below].cost)
 
 
-def _near_totals(above: Entrant, below: Entrant) -> dict[str, float]:
+def _near_totals(above: Entrant, below: Entrant) -> Bar:
     return near(sg.PRINTED[above].total / sg.PRINTED[below].total)
 
 
-def _near_times(above: int, below: int) -> dict[str, float]:
+def _near_times(above: int, below: int) -> Bar:
     """Return the bar around the ratio of two printed times, as far as their rounding allows."""
     return {"low": near(above / (below + ROUNDING))["low"], "high": near(above / (below - ROUNDING))["high"]}
 

@@ -297,7 +297,7 @@ PATTERN_CLAIMS = (
     ),
     *(
         Claim(
-            f"{NAMES[PATTERNS[5]]} needs more expansions per move, {meter}, than LRTA* with subgoals: how many more",
+            f"{NAMES[PATTERNS[5]]} needs more expansions per move than LRTA* with subgoals: how many more; {meter}",
             str(sg.MORE_EXPANSIONS),
             quantity,
             **near(sg.MORE_EXPANSIONS),
@@ -307,7 +307,7 @@ PATTERN_CLAIMS = (
         for meter, quantity in _more_expansions(PATTERNS[5]).items()
     ),
     *(
-        Claim(f"so does {NAMES[PATTERNS[3]]}, {meter}: how many more", "above 0", quantity, low=0)
+        Claim(f"so does {NAMES[PATTERNS[3]]}: how many more; {meter}", "above 0", quantity, low=0)
         for meter, quantity in _more_expansions(PATTERNS[3]).items()
     ),
     *map(_slower, PATTERNS.values()),

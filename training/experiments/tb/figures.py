@@ -105,6 +105,7 @@ def _most(size: int, *means: Floats) -> Floats:
     return np.where(telling, shares, -np.inf).max(axis=1)
 
 
+BY = {"expansions": "", "scans": "by scans, "}
 WORKS = [(work, meter) for work in ("expansions", "scans") for meter in METERS]
 
 F3_CLAIMS = (
@@ -131,8 +132,8 @@ F3_CLAIMS = (
     ),
     *(
         Claim(
-            f"{name} needs less than LRTA*: {work} per move, {meter}, for the same suboptimality, over LRTA*'s own, the"
-            " most of all depths that it does not surpass with its smallest setting",
+            f"{BY[work]}{name} needs less than LRTA*: {work} per move for the same suboptimality, over LRTA*'s own, the"
+            f" most of all depths that it does not surpass with its smallest setting; {meter}",
             f"about {tb.HALF}",
             _share(curve, LRTA, work, meter),
             **near(tb.HALF),
@@ -144,8 +145,8 @@ F3_CLAIMS = (
     ),
     *(
         Claim(
-            f"TBA* needs far less than {name}: {work} per move, {meter}, for the same suboptimality, over {name}'s own,"
-            " the most of all its settings that TBA* does not surpass with R = 10",
+            f"{BY[work]}TBA* needs far less than {name}: {work} per move for the same suboptimality, over {name}'s own,"
+            f" the most of all its settings that TBA* does not surpass with R = 10; {meter}",
             f"{tb.LESS}" if curve is LRTA else f"below {tb.MAGNITUDE}",
             _share(TBA, curve, work, meter),
             **(near(tb.LESS) if curve is LRTA else {"high": tb.MAGNITUDE}),
@@ -166,8 +167,8 @@ F3_CLAIMS = (
     ),
     *(
         Claim(
-            f"these two spend as much, or TBA* less: expansions per move, {meter}, TBA* with R = {tb.UNITS[-1]} over"
-            f" LRTA*({DEPTHS[0]})",
+            f"these two spend as much, or TBA* less: expansions per move, TBA* with R = {tb.UNITS[-1]} over"
+            f" LRTA*({DEPTHS[0]}); {meter}",
             "the same",
             _over(TBA[-1], LRTA[0], "expansions", meter),
             high=1.1,
@@ -237,8 +238,7 @@ D_LRTA = tuple(dc.d_lrta("I", level, dc.CAP) for level in (3, 4))
 F4_CLAIMS = (
     *(
         Claim(
-            f"TBA* is on the common Pareto front, or within 20 % of it, expansions per move, {meter}: at how many of"
-            f" {len(TBA)} R",
+            f"TBA* is on the common Pareto front, or within 20 % of it: at how many of {len(TBA)} R; {meter}",
             f"on par: {len(TBA)}",
             OnFront(TBA, tb.CUT_OFF, SLACK, meter),
             low=len(TBA),
@@ -249,8 +249,7 @@ F4_CLAIMS = (
     ),
     *(
         Claim(
-            f"D LRTA* at level 3 is somewhat better, expansions per move, {meter}: how many settings of TBA* are as"
-            " good as it in both",
+            f"D LRTA* at level 3 is somewhat better: how many settings of TBA* are as good as it in both; {meter}",
             "0",
             Dominating(D_LRTA[0], TBA, tb.CUT_OFF, meter),
             high=0,
@@ -330,7 +329,7 @@ WA_CLAIMS = (
     ),
     *(
         Claim(
-            f"a weight of {weight} spends less: expansions per move, {meter}, at R = {LEAST} over those of weight 1",
+            f"a weight of {weight} spends less: expansions per move at R = {LEAST} over those of weight 1; {meter}",
             "not in the paper",
             _over(_wa(LEAST, weight), tb.tba(LEAST), "expansions", meter),
             high=1,
