@@ -47,7 +47,7 @@ ORDERS: dict[Entrant, Callable[[Grid], Order]] = {
     **{agent: partial(Neighbours, records=records) for records, agent in zip((10_000, 1000), DATABASES, strict=True)},
     **{agent: partial(Patterns, level=level) for level, agent in PATTERNS.items()},
 }
-SMALL = 24  # the side of a map for which kernels are compiled before anything is timed
+SMALL = 32  # the side of a map for which kernels are compiled before anything is timed
 # what claims call an agent
 NAMES = {
     NEAREST: "LRTA* with subgoals",
