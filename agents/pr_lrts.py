@@ -132,6 +132,13 @@ def plan(terrain, trip, memory, s, t):
 class PRLRTS(LRTS):
     """PR LRTS.
 
+    Built after outlines: section 4.2 of Y. Björnsson et al., "TBA*: Time-Bounded A*", IJCAI 2009, and the text around
+    Figure 8 of V. Bulitko et al., "Dynamic Control in Path-Planning with Real-Time Heuristic Search", ICAPS 2007. They
+    pin down a search of fixed depth on one level of a clique abstraction, that the first action is refined by A* on the
+    cells within a corridor, the parameters level, depth and gamma, and level 4, depth 5, gamma 1 as the best of them.
+    The readings above are ours: values and prices of regions, which cells the corridor has, the guards, and that LRTS
+    decides among the regions. Both outlines call that LRTA*; the name of the algorithm and gamma are those of LRTS.
+
     Args:
         level: how coarse the regions are; 0 for the cells themselves.
         depth: how many regions ahead it looks, or at most looks.
@@ -145,6 +152,7 @@ class PRLRTS(LRTS):
 
     plan = staticmethod(plan)
     precomputes = True
+    after_outline = True
 
     def __init__(
         self,
