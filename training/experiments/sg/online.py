@@ -177,6 +177,7 @@ F2 = Experiment(
         " of it, nor is growing the goal's tree of subgoals, which the paper does beforehand for all goals. The first"
         " search of A* is its longest move, and so is that of LRTA* with subgoals, which reads the tree; that of LRTA*"
         " is the median of its searches.",
+        "First searches are timed by the clock on the wall, and suffer where the machine is busy with other things.",
         "With first=sub, which is ours, the first subgoal is that of the start instead of the nearest.",
     ),
     changes=(
