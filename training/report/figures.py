@@ -230,14 +230,14 @@ def _online(title: str, name: str, label: str) -> Bars:
         ("same, first=sub (ours)", "subgoal-lrta first=sub "),
     )
     columns = (("ours", _OURS, name), ("paper", _PAPER, f"{PAPER_OF}{name}"))
-    return Bars(title, "Means over problems, times in µs", rows, columns, label, "log")
+    return Bars(title, "Means over problems, but medians of the first search; times in µs", rows, columns, label, "log")
 
 
 _SG_F2 = Drawing(
     (
         _online("Cost of the path", "cost", "cost"),
-        _online("Time of the first search", "first search", "µs"),
-        _online("Total time", "total", "µs"),
+        _online("Time of the first search (ours: median)", "first search", "µs"),
+        _online("Total time of planning", "total", "µs"),
     ),
     "The paper's Figure 2, a table, as bars on logarithmic axes. Machines differ, so only ratios of times are"
     " compared.",

@@ -1,6 +1,7 @@
 """What single experiments count and compute for their claims, beside a plain computation."""
 
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from training.experiments import load
 from training.experiments.dl import f2
 from training.experiments.evidence import Evidence
 from training.experiments.frame import Part
-from training.experiments.sg import NEAREST, prepared
+from training.experiments.quantities import Numbers
+from training.experiments.sg import NEAREST, online, prepared
 from training.experiments.tb import figures, tables
 from training.precompute import Neighbours
 from training.runs import run_plan
@@ -52,6 +54,19 @@ def test_dstar_lite_is_seen_to_search_only_after_a_cell_was_seen_to_be_blocked()
     assert seen.turned_blocked <= seen.turned <= seen.count
     assert 0 < seen.blocked_cells < seen.cells
     assert seen.blocked_both <= seen.expanded_both
+
+
+def test_a_median_and_its_interval_ignore_a_few_huge_values() -> None:
+    class Given(Numbers):
+        def values(self, parts: Any) -> Any:
+            return np.array([1.0, 2.0, 3.0, 1e9, 4.0, 6.0, 8.0, 8.0])
+
+    evidence = SimpleNamespace(strata=np.repeat([0, 1], 4))
+    alone = online.Median(Given()).estimate([evidence])
+    assert alone is not None
+    assert alone.value == 5
+    assert 1 <= alone.low <= 5 <= alone.high
+    assert online.Median(Given(), Given()).estimate([evidence]) == (1, 1, 1)
 
 
 class TestPreparation:

@@ -337,7 +337,7 @@ def _tree_line(name: str, exits: Floats, cells: float, size: float, seconds: flo
 
 
 def _knn_tables(evidence: Evidence) -> list[Table]:
-    columns = ["agent", "scans of the dearest move", "95 % interval", "longest move, µs", "95 % interval"]
+    columns = ["agent", "scans of the dearest move", "95 % interval"]
     lag = Table("The first choice, means over problems", columns, [_lag(evidence, agent) for agent in sg.EXCESS])
     seconds = {DATABASES[0]: str(sg.SECONDS[DATABASES[0]]), DATABASES[1]: f"comparable to {sg.SAME_MAPS}"}
     return [*_beside_trees(evidence, seconds), lag, score_table("All measures", evidence.rows)]
@@ -375,8 +375,7 @@ def _seconds(evidence: Evidence, seconds: Numbers) -> list[str]:
 
 
 def _lag(evidence: Evidence, agent: Entrant) -> list[str]:
-    columns = evidence.numbers(agent, "max_scans"), 1e6 * evidence.numbers(agent, "max")
-    return [label(agent.entry), *(cell for column in columns for cell in with_interval(mean(column, evidence.strata)))]
+    return [label(agent.entry), *with_interval(mean(evidence.numbers(agent, "max_scans"), evidence.strata))]
 
 
 TIMES_NOTE = (
