@@ -61,7 +61,10 @@ class Discussion(NamedTuple):
 DISCUSSIONS = {
     "dl-t1": Discussion(
         "Are buckets faster than a heap in D* Lite?",
-        "Yes: buckets take 0.34 of the heap's time (paper 0.43) and expand 1.02 times its cells (paper 1.02).",
+        "Yes: buckets take 0.36 of the heap's time (paper 0.43) and expand 1.02 times its cells (paper 1.02).",
+        failed="The heap that prefers smaller g expands 1.04 times as many cells and yet takes 0.97 of the time, where"
+        " the paper says that it is the slower one. Probably the two orders cost our heap about the same, so that"
+        " little speaks for either; why it is ahead is not known.",
         care="The paper does not say which 750 walls it removes. Our reading was chosen because its expansions come"
         " nearest, so the absolute counts confirm nothing; the ratios were not fitted.",
     ),
