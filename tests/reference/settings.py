@@ -143,15 +143,19 @@ CATALOGUE: dict[str, Tested] = {
             {"first": "sub", "switch": "progress"},
             {"step": "lss-lrta", "lookahead": 6},
             {"step": "lrta-k", "k": 6, "first": "sub"},
+            {"least": 4, "share": 1},
         ],
         st.builds(
-            lambda step, first, switch: {**step, "first": first, "switch": switch},
+            lambda step, tree, switch: {**step, **tree, "switch": switch},
             st.one_of(
                 st.just({"step": "lrta"}),
                 each(step=st.just("lss-lrta"), lookahead=lookahead),
                 each(step=st.just("lrta-k"), k=st.integers(1, 12)),
             ),
-            st.sampled_from(["nearest", "sub"]),
+            st.one_of(
+                each(first=st.sampled_from(["nearest", "sub"])),
+                each(least=st.sampled_from([None, 1, 3, 9]), share=st.sampled_from([None, 1, 2])),
+            ),
             st.sampled_from(["any", "progress"]),
         ),
     ),
