@@ -18,7 +18,7 @@ Readings and deviations:
   worst, with 3.0 expansions for a move, against 1.38, 37 and 13.6.
 - The first other region is a neighbour, and the nearer one mostly is. So an entry is one byte, a depth or the number of
   a neighbour, and the depth towards a neighbour is kept once, not with every pair. The others are listed with their
-  depth, at sixteen bytes each: one entry in 80 on a Warcraft map at level 4, one in 25 on a map of random obstacles.
+  depth, at sixteen bytes each: one entry in 50 to 85 on Warcraft maps at level 4, one in 25 among random obstacles.
 - Of a region with itself: the depth from its representative to the farthest member, capped, and the global goal.
 - Regions without a way between them: the cap and the global goal, for maps that change.
 """
