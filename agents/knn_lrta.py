@@ -5,7 +5,7 @@ R. Lawrence, "Case-Based Subgoaling in Real-Time Heuristic Search for Video Game
 Intelligence Research 39, 2010. The database is that of ``agents.knowledge.knn``.
 
 The defaults are the published ones: of the two databases that are reported, of 1000 and of 10,000 records, the larger;
-M = 10; climbs of at most 250 steps. They were tried on maps that no experiment uses. Of 60 problems on AR0700SR, a map
+M = 10; climbs of at most 250 steps. They were tried on maps that no experiment has so large. Of 60 problems on AR0700SR, a map
 of Baldur's Gate, 26 are solved without a record if there are 1000, 14 with 3000 and 8 with 10,000; the median
 suboptimality is 1.38, 1.21 and 1.13, on AR0012SR 1.22, 1.15 and 1.10, in a generated cave 1.25, 1.20 and 1.13. The
 means depend on the few problems that no record fits, which are left to LRTA*. In mazes and among many small rooms that

@@ -76,7 +76,7 @@ READINGS_NOTE = (
     "A subgoal is read as the representative of the first region on the path whose own representative is nearer to the"
     " goal, and is kept until its region is entered. Rows with subgoal=first keep=False read the paper to the letter:"
     " the first other region, looked up at every move, so that two regions may send the agent back and forth until our"
-    " guard acts. Which reading is the default was decided on maps that no experiment uses."
+    " guard acts. Which reading is the default was decided on maps that no experiment has so large."
 )
 
 

@@ -233,6 +233,7 @@ F3 = Experiment(
 
 SLACK = 1.2
 D_LRTA = tuple(dc.d_lrta("I", level, dc.CAP) for level in (3, 4))
+LETTER = tuple(dc.as_printed("I", level, dc.CAP) for level in (3, 4))
 
 
 F4_CLAIMS = (
@@ -272,7 +273,7 @@ F4 = Experiment(
         Part(
             grounds=tb.MAPS,
             problems=dc.PROBLEMS,
-            entrants=(*TBA, *D_LRTA, *dc.REFINED),
+            entrants=(*TBA, *D_LRTA, *LETTER, *dc.REFINED),
             optimal=tb.RANGE,
             max_moves=1_000_000,
         ),
