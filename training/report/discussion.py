@@ -275,7 +275,8 @@ DISCUSSIONS = {
     ),
     "sg-under": Discussion(
         "Do subgoal trees help LSS-LRTA* and LRTA*(k), too?",
-        "Yes.",
+        "Yes: costs fall to 0.01 to 0.05 of those without; with k = 40 they are 0.89 of those of LRTA* with trees.",
+        care="Ours: the paper proposes it and prints nothing, so that the bars are one-sided.",
     ),
     "sg-smaller": Discussion(
         "Can subgoal trees be smaller, or be shared by goals?",
