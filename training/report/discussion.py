@@ -252,7 +252,7 @@ DISCUSSIONS = {
     ),
     "tb-f4": Discussion(
         "Does TBA* keep up with PR LRTS and D LRTA*?",
-        "In part: it is within 20 % of the common Pareto front at 4 of 7 R [3, 6]; none beats D LRTA* at level 3.",
+        "In part: it is within 20 % of the Pareto front at 4 of 7 R [3, 6]; none beats D LRTA* at level 3.",
         failed="At other R a setting of PR LRTS or of D LRTA* is better than TBA* by more than 20 % in both measures,"
         ' so that it keeps up at 4 of 7 R by the mean and at 3 pooled, [3, 6] either way; the paper says "on par" and'
         " prints no numbers, so the bar is ours. By the pooled average the lead of D LRTA* is undecided.",
@@ -314,7 +314,7 @@ DISCUSSIONS = {
         "Is D LRTA* as good as subgoal trees, with more expansions?",
         "At level 3 yes, 1.05 times their suboptimality; at level 5 it needs 33 more expansions per move (paper 19.98),"
         " 288 pooled.",
-        failed="Databases are prepared in a fortieth or less of the time that all trees take, where the paper says"
+        failed="Databases are prepared in a thirtieth or less of the time that all trees take, where the paper says"
         " comparable: for D LRTA* it takes times from an earlier paper and another machine. At level 5 the quality is"
         " undecided, and the expansions are right in direction only: on AR0411SR chains of subgoals run in cycles until"
         " our guard acts, 26,839 times.",
@@ -322,7 +322,8 @@ DISCUSSIONS = {
     ),
     "sg-under": Discussion(
         "Do subgoal trees help LSS-LRTA* and LRTA*(k), too?",
-        "Yes.",
+        "Yes: costs fall to 0.01 to 0.05 of those without; with k = 40 they are 0.89 of those of LRTA* with trees.",
+        care="Ours: the paper proposes it and prints nothing, so that the bars are one-sided.",
     ),
     "sg-smaller": Discussion(
         "Can subgoal trees be smaller, or be shared by goals?",
