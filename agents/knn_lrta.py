@@ -5,13 +5,13 @@ R. Lawrence, "Case-Based Subgoaling in Real-Time Heuristic Search for Video Game
 Intelligence Research 39, 2010. The database is that of ``agents.knowledge.knn``.
 
 The defaults are the published ones: of the two databases that are reported, of 1000 and of 10,000 records, the larger;
-M = 10; climbs of at most 250 steps. They were tried on maps that no experiment has so large. Of 60 problems on AR0700SR, a map
-of Baldur's Gate, 26 are solved without a record if there are 1000, 14 with 3000 and 8 with 10,000; the median
-suboptimality is 1.38, 1.21 and 1.13, on AR0012SR 1.22, 1.15 and 1.10, in a generated cave 1.25, 1.20 and 1.13. The
-means depend on the few problems that no record fits, which are left to LRTA*. In mazes and among many small rooms that
-is most of them with any of the three sizes. With 10,000 records, to try 5, 20 or 50 of them instead of 10 changes these
-medians by less than 0.01. They take 0.2 to 2.3 MB and, for maps of 512 x 512 cells, 5 to 15 seconds of one core, 55 for
-a maze.
+M = 10; climbs of at most 250 steps. They were tried on maps that no experiment has so large. Of 60 problems on
+AR0700SR, a map of Baldur's Gate, 26 are solved without a record if there are 1000, 14 with 3000 and 8 with 10,000; the
+median suboptimality is 1.38, 1.21 and 1.13, on AR0012SR 1.22, 1.15 and 1.10, in a generated cave 1.25, 1.20 and 1.13.
+The means depend on the few problems that no record fits, which are left to LRTA*. In mazes and among many small rooms
+that is most of them with any of the three sizes. With 10,000 records, to try 5, 20 or 50 of them instead of 10 changes
+these medians by less than 0.01. They take 0.2 to 2.3 MB and, for maps of 512 x 512 cells, 5 to 15 seconds of one core,
+55 for a maze.
 
 Readings:
 - A record is as far from a problem as the farther of the two starts and the two goals, by the heuristic. Of equally

@@ -24,7 +24,7 @@ from rt_gym.views import KernelView
 LEVEL, CAP, ABSTRACTION = 4, 16, "clique"  # where nothing else is said; this cap keeps a budget of 1000
 
 # Visits to a place before the guard acts. At every move: on the validation splits 10 and 50 gave worse paths, 1 in half
-# of the cases. With subgoals that are kept: on ten maps that no experiment has so large 4, 10, 20 and 50 gave worse paths.
+# of the cases. With subgoals that are kept: 4, 10, 20 and 50 did, on ten maps that no experiment has so large.
 VISITS, VISITS_KEPT = 3, 6
 
 _LONGEST = 60.0  # seconds that are spent on preparing for a map without being asked to

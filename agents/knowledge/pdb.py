@@ -14,8 +14,8 @@ Readings and deviations:
   goal than the agent is, and that of the next entry may lead back: such chains of subgoals never end. ``"nearer"``, the
   second reading, takes the first region whose representative is nearer to the goal than that of the agent's region, so
   that no chain has a cycle and each of them ends in the goal's region. It is the default, by the evidence on ten maps
-  that no experiment has so large (500 problems, level 4, mode I, subgoals kept): suboptimality 1.25 on average and 7.6 at
-  worst, with 3.0 expansions for a move, against 1.38, 37 and 13.6.
+  that no experiment has so large (500 problems, level 4, mode I, subgoals kept): suboptimality 1.25 on average and 7.6
+  at worst, with 3.0 expansions for a move, against 1.38, 37 and 13.6.
 - The first other region is a neighbour, and the nearer one mostly is. So an entry is one byte, a depth or the number of
   a neighbour, and the depth towards a neighbour is kept once, not with every pair. The others are listed with their
   depth, at sixteen bytes each: one entry in 50 to 85 on Warcraft maps at level 4, one in 25 among random obstacles.
