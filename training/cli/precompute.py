@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import RUNNING, AsJson, Backend, Group, Jobs, Scheduler, Seed, make_workers, named
-from training.cli.terminal import make_folder, print_json, resumable
+from training.cli.terminal import (
+    RUNNING,
+    AsJson,
+    Backend,
+    Group,
+    Jobs,
+    Scheduler,
+    Seed,
+    make_folder,
+    make_workers,
+    named,
+    print_json,
+    resumable,
+)
 
 if TYPE_CHECKING:
     from rt_gym import Grid
