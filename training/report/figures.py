@@ -37,8 +37,15 @@ _PR_LRTS = replace(_agent("PR LRTS, all settings", Look(_SKY, "s", line=""), "pr
 
 
 def _database(mode: str, look: Look) -> Curve:
-    rows = rf"pdb-lrta level=(?P<tag>\d+) cap=\d+ mode={mode} "
+    rows = rf"pdb-lrta level=(?P<tag>\d+) cap=\d+ mode={mode} \|"
     return _agent(f"D LRTA*, mode {mode} (label: level)", look, rows)
+
+
+_TO_THE_LETTER = _agent(
+    "D LRTA*, mode I, to the letter (label: level)",
+    Look(_GREY, "o", line=""),
+    r"pdb-lrta level=(?P<tag>\d+) cap=\d+ mode=I subgoal=first keep=False ",
+)
 
 
 # --- TBA* ---
@@ -390,10 +397,22 @@ def _learned(table: str, lowest: float, highest: float) -> Plot:
 
 
 _DC_F5_LEARNED = Drawing(
-    (_learned("Maps it learned on", 1, 6), _learned("Unseen maps", 1.2, 20)),
-    f"Figure 5 of the paper without pattern databases, and once more on unseen maps. {_LOG} {_NO_NUMBERS}",
-    across=2,
-    size=(5.4, 4.4),
+    (
+        Plot(
+            "Maps with deep depressions",
+            "Maps with deep depressions",
+            (_FIXED_DEPTHS, _ORACLES, _TREES),
+            _WORK,
+            _QUALITY,
+            limits=(10, 2000, 1.2, 30),
+        ),
+        _learned("Maps it learned on", 1, 6),
+        _learned("Unseen maps", 1.2, 20),
+    ),
+    "Figure 5 of the paper without pattern databases: from as many samples as it has, with other trees, and on unseen"
+    f" maps. {_LOG} {_NO_NUMBERS}",
+    across=3,
+    size=(4.6, 4.2),
 )
 _DATABASES = (
     _FIXED_DEPTHS,
@@ -401,6 +420,7 @@ _DATABASES = (
     _database("G", Look(_ORANGE, "s")),
     _database("GI", Look(_PURPLE, "D")),
     _database("I", _MODE_I),
+    _TO_THE_LETTER,
 )
 _DC_F6 = Drawing(
     (
@@ -429,6 +449,7 @@ _DC_F7 = Drawing(
                 _FIXED_DEPTHS,
                 _database("G", Look(_ORANGE, "s")),
                 _database("I", _MODE_I),
+                _TO_THE_LETTER,
                 Curve(
                     "D LRTA*, mode I, paper's Table 2 (label: level)",
                     _PAPER_MODE_I,
@@ -472,6 +493,7 @@ _DC_F8 = Drawing(
                 _K_LRTA,
                 _database("GI", Look(_ORANGE, "v")),
                 _database("I", _MODE_I),
+                _TO_THE_LETTER,
             ),
             _WORK,
             _QUALITY,
@@ -485,7 +507,7 @@ _DC_F8 = Drawing(
                 _agent(
                     "PR LRTS, gamma 1 (label: depth)", Look(_SKY, "s"), r"pr-lrts level=4 depth=(?P<tag>[135]) gamma=1"
                 ),
-                _agent("D LRTA*, mode I (label: level)", _MODE_I, r"pdb-lrta level=(?P<tag>4) cap=16 mode=I "),
+                _agent("D LRTA*, mode I (label: level)", _MODE_I, r"pdb-lrta level=(?P<tag>4) cap=16 mode=I \|"),
             ),
             _WORK,
             _QUALITY,
@@ -517,10 +539,10 @@ def _accuracy(table: str) -> Plot:
 
 
 _DC_ACCURACY = Drawing(
-    (_accuracy("Warcraft maps"), _accuracy("Six maps")),
+    (_accuracy("Maps with deep depressions"), _accuracy("Warcraft maps"), _accuracy("Six maps")),
     "The paper prints the two accuracies of d_max 5 and 20, and no figure. A curve on its dotted line has learned"
     " nothing beyond which label is the most frequent.",
-    across=2,
+    across=3,
     size=(5.2, 3.9),
 )
 
