@@ -12,15 +12,12 @@ Readings:
 - Weighted A* does not reopen closed states; the path costs at most ``weight`` times the optimum.
 """
 
-from fractions import Fraction
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Searcher
-from rt_gym.errors import InputError, quoted
+from agents.base import Searcher, exact_weight
 from rt_gym.jit import kernel, record
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import FOUND, INTERRUPTED, begin_astar, resume_astar
@@ -71,9 +68,7 @@ class WeightedAStar(Searcher):
 
     def __init__(self, weight: float = 1.5, tie: str = "first") -> None:
         super().__init__(tie)
-        if isinstance(weight, bool) or not isinstance(weight, Real) or not 1 <= weight <= 1000:
-            raise InputError(f"weight must be a number from 1 to 1000, not {quoted(weight)}")
-        self.weight = Fraction(float(weight)).limit_denominator(1000)
+        self.weight = exact_weight(weight)
 
     @property
     def bound(self) -> int | None:

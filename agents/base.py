@@ -5,6 +5,7 @@ The class of an agent names its algorithm, a kernel (see ``agents.runner.loop``)
 """
 
 from fractions import Fraction
+from numbers import Real
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from agents.runner.carrying import Carrying
 from agents.runner.loop import bound_to
 from agents.runner.thoughts import Thoughts
-from rt_gym.errors import checked_seed, choice
+from rt_gym.errors import InputError, checked_seed, choice, quoted
 from rt_gym.handles import KeptHandle
 from rt_gym.meter import MEMORY_FULL
 from rt_gym.pages import Holding, is_large
@@ -59,6 +60,7 @@ class KernelAgent(Carrying, Thoughts):
             never overestimate.
         restless: whether it moves although the plan is not ready, rather than stand still.
         backward: whether its search begins at the goal.
+        after_outline: whether it is built after an outline of its paper, so that details of it are our readings.
     """
 
     plan: Any
@@ -69,6 +71,7 @@ class KernelAgent(Carrying, Thoughts):
     precomputes: ClassVar[bool] = False
     restless: ClassVar[bool] = False
     backward: ClassVar[bool] = False
+    after_outline: ClassVar[bool] = False
 
     def __init__(self, tie: str = "first") -> None:
         super().__init__()
@@ -251,6 +254,13 @@ class Searcher(KernelAgent):
     def begin_trial(self) -> None:
         """Forget a search that was under way: all fields of the state are 0."""
         self.memory.state.fill(0)
+
+
+def exact_weight(weight: float) -> Fraction:
+    """Return a weight of the heuristic as the nearest fraction with a denominator of at most 1000."""
+    if isinstance(weight, bool) or not isinstance(weight, Real) or not 1 <= weight <= 1000:
+        raise InputError(f"weight must be a number from 1 to 1000, not {quoted(weight)}")
+    return Fraction(float(weight)).limit_denominator(1000)
 
 
 def tie_seed(seed: int | None) -> int:

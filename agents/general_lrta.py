@@ -19,8 +19,8 @@ Readings and deviations:
   region, and where no candidate is free, the goal is the goal.
 - All that a depth classifier, a network or an oracle sees is towards the goal chosen; values are learned for every goal
   apart. What a database knows of the depth is likewise towards the goal chosen: a hop between neighbours, or the entry.
-- The guard, blocked and unreachable subgoals are those of ``pdb-lrta``. A classifier's subgoals change with the agent's
-  visits, so the guard counts the visits to a place on the way to whatever subgoal.
+- The guard, blocked and unreachable subgoals are those of ``pdb-lrta``, and so is keeping the subgoals of a database.
+  A classifier chooses anew at every move, as its subgoals change with the agent's visits.
 
 The algorithm in plain Python: tests/reference/plain_general_lrta.py
 """
@@ -32,20 +32,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.classifier_lrta import ClassifierLRTA
-from agents.knowledge.guided import (
-    VISITS,
-    Guided,
+from agents.knowledge.guided import Guided
+from agents.knowledge.pdb import Database
+from agents.knowledge.region_guide import (
     RegionGuide,
     admit,
     cell_of,
+    count_guarded,
     depth_towards,
     enter_region,
+    follow,
     give_up,
     is_guided,
-    look_up,
-    make_guide,
 )
-from agents.knowledge.pdb import Database
 from agents.oracle_lrta import OracleLRTA
 from agents.policies.candidates import begin_visits, note_visit
 from agents.policies.depth_control import HISTORY, MAX_DEPTH, NOT_YET, DepthControl, control_of, with_control
@@ -91,30 +90,32 @@ class GeneralMemory(NamedTuple):
 
 @kernel
 def choose_goal(terrain, trip, memory, s, t):
-    """Choose the goal to head for; return the region of ``s`` and the subgoal, as a place in ``near`` or NONE."""
+    """Choose the goal to head for; return its region, NONE for the global goal, and the depth that a database says."""
     guide, scorer, choice = memory.guide, memory.scorer, memory.goal_choice
-    r, k = enter_region(guide, s), np.int64(NONE)
-    if choice == SCORED:
-        note_visit(scorer.candidates, r, trip.tally[0].moves)
-    if is_guided(guide, r):
-        if choice == LOOKED_UP:
-            k = look_up(guide, r)
-        elif choice == SCORED and guide.region[t] != r:
-            k = best_candidate(terrain, guide, scorer, s, t, r)
-        k = admit(terrain, guide, s, r, k)
-    memory.state[0].pursued = cell_of(guide, k, t)
-    return r, k
+    if choice == LOOKED_UP:
+        n, depth = follow(terrain, guide, s, t)
+    else:
+        r, n, depth = enter_region(guide, s), np.int64(NONE), np.int64(0)
+        if choice == SCORED:
+            note_visit(scorer.candidates, r, trip.tally[0].moves)
+            if is_guided(guide, r) and guide.region[t] != r:
+                n = admit(terrain, guide, s, r, best_candidate(terrain, guide, scorer, s, t, r))
+        if memory.looks_up != 0:
+            depth = depth_towards(guide, r, n)
+    memory.state[0].pursued = cell_of(guide, n, t)
+    return n, depth
 
 
 def plan_towards(terrain, trip, memory, s, t):
     """Choose a goal, then let the chooser's plan choose a depth and move towards that goal."""
     if is_full(memory.values):
         return np.int64(FULL)
-    state = memory.state[0]
-    r, k = choose_goal(terrain, trip, memory, s, t)  # Figure 1, line 3: the goal
+    state, before = memory.state[0], trip.meter[0].expansions
+    _, depth = choose_goal(terrain, trip, memory, s, t)  # Figure 1, line 3: the goal
     if memory.looks_up != 0:
-        state.depth = depth_towards(memory.guide, r, k)
+        state.depth = depth
     result = plan(terrain, trip, memory.chooser, s, state.pursued)  # line 3: the depth; lines 4 to 7
+    count_guarded(memory.guide, trip, s, before)
     if result == NO_PATH and state.pursued != t:
         return give_up(terrain, trip, memory, s, t)
     return result
@@ -153,7 +154,8 @@ class GeneralLRTA(Guided):
         policy: a file or the name of a ready-made depth policy or network; ``"tree"`` or ``"deepen"`` if not said.
         goal_policy: a file that ``rt-gym train goal`` has written, or the name of a ready-made goal policy.
         d_max: the largest depth of a classifier, an oracle or a network; None leaves it to them.
-        patience: how often it may be in the same place on its way to subgoals.
+        subgoal, keep: those of ``pdb-lrta``, for the goals of a database.
+        patience, guard: those of ``pdb-lrta``; subgoals of a classifier are not kept.
         tie: ``"first"`` or ``"random"``.
     """
 
@@ -170,7 +172,10 @@ class GeneralLRTA(Guided):
         policy: PathLike | Policy | Network | None = None,
         goal_policy: PathLike | GoalPolicy = "goal",
         d_max: int | None = None,
-        patience: int = VISITS,
+        subgoal: str | None = None,
+        keep: bool = True,
+        patience: int | None = None,
+        guard: bool = True,
         tie: str = "first",
     ) -> None:
         if design is not None:
@@ -185,7 +190,9 @@ class GeneralLRTA(Guided):
         if self.scorer is not None and database is None:
             level = self.scorer.level if level is None else level
             abstraction = self.scorer.abstraction if abstraction is None else abstraction
-        super().__init__(database, {"level": level, "mode": stored, "abstraction": abstraction}, cap, patience, tie)
+        self.heads_by_entries = self.goal == "pdb"
+        asked = {"level": level, "mode": stored, "abstraction": abstraction, "subgoal": subgoal}
+        super().__init__(database, asked, cap, keep, patience, guard, tie)
         self.chooser = make_chooser(self.depth, policy, d_max, tie)
         self.plan = plan_of(self.chooser.plan)
 
@@ -220,7 +227,7 @@ class GeneralLRTA(Guided):
         return GeneralMemory(
             values=values,
             chooser=chooser,
-            guide=make_guide(view.terrain.mask.size, self.cap, self.patience),
+            guide=self.make_guide(view.terrain.mask.size),
             scorer=make_scorer(self.scorer, self.regions, self.either),
             goal_choice=GOALS.index(self.goal),
             looks_up=int(self.depth == "pdb"),

@@ -183,6 +183,11 @@ def plan(terrain, trip, memory, s, t):
 class PLRTA(Learner):
     """P LRTA*.
 
+    Built after an outline, section 4.2 of Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009.
+    It pins down the lookahead of one, that all neighbours of a state enter a queue when its value is updated, that the
+    queue is ordered by the size of the update, and that its own size is the parameter. The readings above are ours: how
+    many states are updated per move, their priority and ties, what a full queue drops, and how long the queue lives.
+
     Args:
         queue: how many states may wait, and how many of them are updated per move; 0 is LRTA*.
         tie: ``"first"`` or ``"random"``.
@@ -190,6 +195,7 @@ class PLRTA(Learner):
 
     plan = staticmethod(plan)
     pooled = True
+    after_outline = True
     memory_type: ClassVar[Any] = PLRTAMemory
 
     def __init__(self, queue: int = 40, tie: str = "first") -> None:

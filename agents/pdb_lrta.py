@@ -4,12 +4,19 @@ V. Bulitko, Y. Björnsson, M. Luštrek, J. Schaeffer, S. Sigmundarson, "Dynamic 
 Heuristic Search", ICAPS 2007: General LRTA* (Figure 1) with the entries of a pattern database (Figures 3 and 4).
 
 Deviations and readings:
-- The entry is that of the region in which the agent stands now. On reaching a subgoal it stands in another region, so
-  the entry changes by itself.
+- A subgoal is kept until the agent enters its region, or the goal's, where the goal is kept for the rest of the trial.
+  In the text the entry is that of the region in which the agent stands, at every move (``keep=False``). But the way to
+  a subgoal may cross a third region, whose entry leads back, even on open ground where there is nothing to learn: half
+  of the runs on game maps would never end. With kept subgoals that are nearer to the goal each time
+  (``agents.knowledge.pdb``) there are finitely many of them, LRTA* reaches each, and so mode I is complete on a map
+  that stays as it is. In mode GI an entry may be the goal outside of its region; that is looked up at every move,
+  nothing is kept meanwhile, and the agent may come back: there the guard is needed still.
+- The depth of an entry is right for a representative. Where the agent has been before on its way to subgoals that it
+  keeps, or to the goal that it keeps, the depth was too small: it is doubled for every visit, up to the cap.
 - Values are learned for every goal and subgoal apart.
-- With changing goals the paper proves nothing, and two regions can send the agent back and forth. A guard makes it
-  complete: where it has been ``patience`` times on its way to the same subgoal, it heads for its goal, with the cap as
-  depth, until it enters another region. It counts how often.
+- Other chains of subgoals can have cycles, and a map may change. A guard makes the agent complete: where it has been
+  ``patience`` times on its way to subgoals, it heads for its goal, with the cap as depth, until it enters another
+  region. It counts how often, and the expansions meanwhile.
 - The map may turn out to be another than the one prepared for. A subgoal that is blocked is left out; one that cannot
   be reached is given up: all of the component has then been expanded, and the move is that of a lookahead of one
   towards the goal, which reads the nearest of those states again. Wherever there is no entry, the cap is the depth.
@@ -23,24 +30,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.knowledge.goal_seeker import PURSUIT
-from agents.knowledge.guided import (
-    VISITS,
-    Guided,
-    RegionGuide,
-    admit,
-    cell_of,
-    depth_towards,
-    enter_region,
-    give_up,
-    is_guided,
-    look_up,
-    make_guide,
-)
+from agents.knowledge.guided import Guided
 from agents.knowledge.pdb import Database, checked_mode
+from agents.knowledge.region_guide import RegionGuide, cell_of, count_guarded, follow, give_up
 from rt_gym.files import PathLike
 from rt_gym.jit import kernel
 from rt_gym.search.lookahead import general_lrta
-from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.search.space import Space, make_space
 from rt_gym.search.tables import GoalValues, is_full, make_goal_values
 from rt_gym.trip import FULL, NO_PATH
 from rt_gym.views import KernelView
@@ -57,23 +53,16 @@ class PDBMemory(NamedTuple):
     state: NDArray[np.record]
 
 
-@kernel(inline=True)
-def select(terrain, guide, s, t):
-    """Return the depth and the goal of the next lookahead (Figure 1, line 3)."""
-    r, k = enter_region(guide, s), np.int64(NONE)
-    if is_guided(guide, r):
-        k = admit(terrain, guide, s, r, look_up(guide, r))
-    return depth_towards(guide, r, k), cell_of(guide, k, t)
-
-
 @kernel
 def plan(terrain, trip, memory, s, t):
     """Look the depth and the goal up, then make General LRTA*'s decision with them."""
     if is_full(memory.values):
         return np.int64(FULL)
-    depth, goal = select(terrain, memory.guide, s, t)  # Figure 1, line 3
+    n, depth = follow(terrain, memory.guide, s, t)  # Figure 1, line 3
+    goal, before = cell_of(memory.guide, n, t), trip.meter[0].expansions
     memory.state[0].pursued = goal
     result = general_lrta(terrain, trip, memory.space, memory.values, s, goal, depth)  # lines 4 to 7
+    count_guarded(memory.guide, trip, s, before)
     if result == NO_PATH and goal != t:
         result = give_up(terrain, trip, memory, s, t)
     return result
@@ -90,7 +79,12 @@ class PDBLRTA(Guided):
         mode: ``"G"``: depths towards the goal; ``"GI"``: where that is beyond the cap, a subgoal; ``"I"``, if not
             said: always a subgoal. With a database, its own.
         abstraction: ``"clique"``, if not said, or ``"tiles"``; with a database, its own.
-        patience: how often it may be in the same place on its way to the same subgoal.
+        subgoal: ``"nearer"``, if not said: the first region on the way whose representative is nearer to the goal; or
+            ``"first"``: the first other region. With a database, its own.
+        keep: whether it keeps a subgoal until it enters its region, or looks it up at every move.
+        patience: how often it may be in the same place on its way to subgoals; if not said, 6 where they are kept, else
+            3.
+        guard: False for an agent that may go back and forth for good.
         tie: ``"first"`` or ``"random"``.
     """
 
@@ -103,12 +97,16 @@ class PDBLRTA(Guided):
         cap: int | None = None,
         mode: str | None = None,
         abstraction: str | None = None,
-        patience: int = VISITS,
+        subgoal: str | None = None,
+        keep: bool = True,
+        patience: int | None = None,
+        guard: bool = True,
         tie: str = "first",
     ) -> None:
         if mode is not None or database is None:
             mode = checked_mode(MODE if mode is None else mode)
-        super().__init__(database, {"level": level, "mode": mode, "abstraction": abstraction}, cap, patience, tie)
+        asked = {"level": level, "mode": mode, "abstraction": abstraction, "subgoal": subgoal}
+        super().__init__(database, asked, cap, keep, patience, guard, tie)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -131,6 +129,6 @@ class PDBLRTA(Guided):
         return PDBMemory(
             values=make_goal_values(),
             space=make_space(cells),
-            guide=make_guide(cells, self.cap, self.patience),
+            guide=self.make_guide(cells),
             state=np.zeros(1, PURSUIT),
         )

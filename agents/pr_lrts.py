@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.kernels.pr_corridor import begin_corridor, lead_along, lead_to_cell, resume_corridor
-from agents.kernels.pr_guard import go_on_among_cells, notice_circles, retry_or_close
+from agents.kernels.pr_guard import count_guarded, go_on_among_cells, notice_circles, retry_or_close
 from agents.kernels.pr_memory import CHOOSING, ON_CELLS, REFINING, PRMemory, make_pr_memory, with_regions
 from agents.knowledge.region_graph import search_regions
 from agents.knowledge.regions import Regions, fill_depths, fill_values, prepare, priced
@@ -99,7 +99,7 @@ def choose(terrain, trip, memory, s, t):
 
 
 @kernel
-def plan(terrain, trip, memory, s, t):
+def refine(terrain, trip, memory, s, t):
     """Choose a region, then commit to the path to it; where there is none choose again."""
     state, corridor = memory.state[0], memory.corridor
     extend_trail(trip, memory.trail)
@@ -129,8 +129,24 @@ def plan(terrain, trip, memory, s, t):
     return general_lrta(terrain, trip, corridor.local.space, memory.cell_values, s, t, 1)
 
 
+@kernel
+def plan(terrain, trip, memory, s, t):
+    """Commit to a path to the next region, and count what the guards take."""
+    before = trip.meter[0].expansions
+    result = refine(terrain, trip, memory, s, t)
+    count_guarded(trip, memory, before)
+    return result
+
+
 class PRLRTS(LRTS):
     """PR LRTS.
+
+    Built after outlines: section 4.2 of Y. Björnsson et al., "TBA*: Time-Bounded A*", IJCAI 2009, and the text around
+    Figure 8 of V. Bulitko et al., "Dynamic Control in Path-Planning with Real-Time Heuristic Search", ICAPS 2007. They
+    pin down a search of fixed depth on one level of a clique abstraction, that the first action is refined by A* on the
+    cells within a corridor, the parameters level, depth and gamma, and level 4, depth 5, gamma 1 as the best of them.
+    The readings above are ours: values and prices of regions, which cells the corridor has, the guards, and that LRTS
+    decides among the regions. Both outlines call that LRTA*; the name of the algorithm and gamma are those of LRTS.
 
     Args:
         level: how coarse the regions are; 0 for the cells themselves.
@@ -145,6 +161,7 @@ class PRLRTS(LRTS):
 
     plan = staticmethod(plan)
     precomputes = True
+    after_outline = True
 
     def __init__(
         self,
@@ -195,6 +212,16 @@ class PRLRTS(LRTS):
         """Whether the agent goes on as LRTA* on the cells in this trial."""
         return bool(self.memory.state[0].doing == ON_CELLS)
 
+    @property
+    def guarded(self) -> int:
+        """How often it began to refine whole ways because of circles, or to go on among the cells, since reset."""
+        return int(self.memory.guarded[0].times)
+
+    @property
+    def guarded_expansions(self) -> int:
+        """The expansions of all moves meanwhile."""
+        return int(self.memory.guarded[0].expansions)
+
     def reset(self, view: View | KernelView, seed: int | None = None) -> None:
         """Begin a new problem; the regions are found anew where the map is another than before."""
         began = time.perf_counter()
@@ -217,6 +244,7 @@ class PRLRTS(LRTS):
         memory.corridor.state[:] = 0
         memory.corridor.marks[:] = 0
         memory.cell_values[view.goal_cell] = INF  # not filled yet
+        memory.guarded[:] = 0
         self.begin_trial()
         if self.control == "dynamic":
             self._lower_depths(view)

@@ -4,8 +4,7 @@ C. Hernández, J. A. Baier, "Fast Subgoaling for Pathfinding via Real-Time Searc
 are those of Algorithm 2, see ``agents.knowledge.subgoal_tree``; each (goal, state) has a learned value of its own.
 
 Readings:
-- The root, which is the goal, is among the states of line 5. Of equally near ones the first that grew is taken, which
-  is the one nearest to the goal.
+- The goal, the root, is among the states of line 5. Of equally near ones the first that grew, nearest to it, is taken.
 - Line 8 is for any node of the tree that the agent plans on, be it the one that it pursues or not (``switch="any"``).
   Then a loop is conceivable, as such a node is never updated in the table of the goal pursued before.
   ``switch="progress"`` changes the goal only if the new one is nearer to the end: the pursued g then only falls.
@@ -16,6 +15,7 @@ Readings:
 
 Ours:
 - ``first="sub"`` begins with Sub of the start, which is known from the growth of the tree, instead of the nearest node.
+- ``least`` and ``share``, for fewer nodes of a tree and for fewer trees, see ``agents.knowledge.small_trees``.
 - A guard, for maps that have changed since the tree grew. A subgoal that is believed to be blocked is left out: its
   parent comes next. After as many moves as the map has free cells without a subgoal nearer to the goal than all before,
   the agent heads for the goal alone until the trial ends: it is LRTA* then, and arrives where LRTA* does. It also does
@@ -197,8 +197,8 @@ class SubgoalLRTA(GoalSeeker):
         first: which node is pursued first, the ``"nearest"`` or ``"sub"``, the one that the start belongs to.
         switch: whether ``"any"`` node that is met changes the goal, or only one that is ``"progress"``.
         step: ``"lrta"``, ``"lss-lrta"`` or ``"lrta-k"``.
-        lookahead: how many states LSS-LRTA* expands, 10 unless given; k: how many states LRTA*(k) may update per move,
-            10 unless given. Other steps take neither.
+        lookahead, k: how many states LSS-LRTA* expands, LRTA*(k) may update per move; 10 unless given.
+        least: how many states a branch of a tree must have; share: the level of the regions whose goals share one.
         tie: ``"first"`` or ``"random"``.
     """
 
@@ -212,11 +212,14 @@ class SubgoalLRTA(GoalSeeker):
         step: str = "lrta",
         lookahead: int | None = None,
         k: int | None = None,
+        least: int | None = None,
+        share: int | None = None,
         tie: str = "first",
     ) -> None:
         super().__init__(tie)
-        self.trees, self.first = trees, choice("first", first, FIRSTS)
-        self.switch, self.step = choice("switch", switch, SWITCHES), choice("step", step, PLANS)
+        self.trees, self.least, self.share = trees, least, share
+        self.first, self.switch = choice("first", first, FIRSTS), choice("switch", switch, SWITCHES)
+        self.step = choice("step", step, PLANS)
         for name, value, owner in (("lookahead", lookahead, "lss-lrta"), ("k", k, "lrta-k")):
             if value is not None and step != owner:
                 raise InputError(f'{name} must be None unless step is "{owner}"')
@@ -224,7 +227,7 @@ class SubgoalLRTA(GoalSeeker):
         self.k = whole("k", 10 if k is None else k, 1)
         self.plan = PLANS[step]
         self.precompute_seconds = 0.0
-        self._source = TreeSource(trees, first)
+        self._source = TreeSource(trees, first, least, share)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -235,6 +238,11 @@ class SubgoalLRTA(GoalSeeker):
     def bound(self) -> int | None:
         """The most expansions that a move can take."""
         return self.lookahead if self.step == "lss-lrta" else 1
+
+    @property
+    def by_waypoints(self) -> bool:
+        """Whether it may pass by the representative of the goal's region."""
+        return self.share is not None
 
     @property
     def space(self) -> Space:

@@ -1,6 +1,9 @@
 """TBA*: one A* in slices, and an agent that walks along its most promising path meanwhile.
 
-Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009, Algorithm 1 with both enhancements.
+Y. Björnsson, V. Bulitko, N. Sturtevant, "TBA*: Time-Bounded A*", IJCAI 2009, Algorithm 1 with both enhancements. With a
+weight above 1 it is TB(WA*) of C. Hernández, J. A. Baier, R. Asín, "Time-Bounded Best-First Search for Reversible and
+Non-reversible Search Graphs", Journal of Artificial Intelligence Research 56, 2016, known to us by its idea: the same
+slices around weighted A*.
 
 The numbers in braces are the lines of Algorithm 1, and the names are its own: N_E is ``n_e``; of the two ``paths``,
 number ``follow`` is pathFollow and the other pathNew. The algorithm in plain Python: ``tests/reference/plain_tba.py``.
@@ -16,80 +19,36 @@ Deviations and readings:
   expanded is as many steps away ("length").
 - {25} ``shortcut``: tried before every step back once the solution is traced. Finding where the way back meets the
   solution counts as tracing; the search takes at most what is left of R and must lead to a cheaper way.
+- ``weight``: the search of the slices is that of ``weighted-astar``, which does not reopen closed states. Parents stay,
+  then, and the agent can step back along them. The solution costs at most ``weight`` times the optimum; the agent walks
+  more, because it walks while it searches. The threshold compares g, and the search for a shortcut has no weight.
 - When a cell that was expanded, or one beside it, has changed in the believed map, the search is void and starts anew
   from where the agent stands, with a first slice.
 """
 
 from fractions import Fraction
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from agents.base import Searcher
-from agents.kernels.tba_paths import Paths, clear, forget_paths, make_paths, place_of, put
-from agents.kernels.tba_shortcut import Shortcut, make_shortcut, take_shortcut
+from agents.base import Searcher, exact_weight
+from agents.kernels.tba_memory import VARIABLES, Limits, TBAMemory
+from agents.kernels.tba_paths import clear, forget_paths, make_paths, place_of, put
+from agents.kernels.tba_shortcut import make_shortcut, take_shortcut
 from rt_gym.errors import InputError, choice, flag, quoted, whole
-from rt_gym.jit import kernel, record
+from rt_gym.jit import kernel
 from rt_gym.pages import arrays_for
 from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED, begin_astar, resume_astar
-from rt_gym.search.buckets import Buckets, first_slot
+from rt_gym.search.buckets import first_slot
 from rt_gym.search.layers import direction
-from rt_gym.search.nodes import Nodes, came_from
+from rt_gym.search.nodes import came_from
 from rt_gym.search.space import NONE, begin_problem, slot_of
 from rt_gym.search.tree import outdated
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.views import KernelView
 
 MAX_R, FIRST = 10**9, ("count", "length")
-
-# The variables of Algorithm 1; ``begun`` is 0 before the first slice, ``follow`` says which of the two paths is
-# pathFollow, ``start`` is where the search began and ``last`` the cell that the agent left, or NONE.
-VARIABLES = record(
-    begun=int, solution_found=int, solution_found_and_traced=int, done_trace=int, follow=int, start=int, last=int
-)
-
-
-class Limits(NamedTuple):
-    """What a slice may do.
-
-    Attributes:
-        n_e, n_t: expansions and trace steps, N_E and N_T.
-        all: expansions, R, of a search for a shortcut.
-        n_t_solved: trace steps once the solution is found.
-        threshold, shortcut: 1 or 0, the two enhancements.
-        by_length: 1 if the first slice is limited by the length of its paths.
-    """
-
-    n_e: int
-    n_t: int
-    all: int
-    n_t_solved: int
-    threshold: int
-    shortcut: int
-    by_length: int
-
-
-class TBAMemory(NamedTuple):
-    """What the plan works on.
-
-    Attributes:
-        space, buckets: the states of the A* and its open list, the paper's ``lists``.
-        state: VARIABLES[1].
-        depth: int32 per state, how many steps away those of the first slice are.
-        paths: pathNew and pathFollow.
-        shortcut: the search for a shortcut.
-        limits: what a slice may do.
-    """
-
-    space: Nodes
-    buckets: Buckets
-    state: NDArray[np.record]
-    depth: NDArray[np.int32]
-    paths: Paths
-    shortcut: Shortcut
-    limits: Limits
 
 
 @kernel
@@ -238,6 +197,7 @@ class TBA(Searcher):
         threshold: whether to keep to a path until another one leads as far.
         shortcut: whether to look for a shorter way before stepping back, once the solution is known.
         first: how the first slice is kept short enough to be traced at once, by ``"count"`` or by ``"length"``.
+        weight: of the heuristic, at least 1; taken as the nearest fraction with a denominator of at most 1000.
         tie: ``"first"`` or ``"random"``.
     """
 
@@ -254,6 +214,7 @@ class TBA(Searcher):
         threshold: bool = False,
         shortcut: bool = False,
         first: str = "count",
+        weight: float = 1,
         tie: str = "first",
     ) -> None:
         super().__init__(tie)
@@ -263,6 +224,7 @@ class TBA(Searcher):
             raise InputError(f"R={self.R} and r={self.r} leave nothing for tracing: R must be larger or r smaller")
         self.threshold, self.shortcut = flag("threshold", threshold), flag("shortcut", shortcut)
         self.first = choice("first", first, FIRST)
+        self.weight = exact_weight(weight)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from measure import ROOT, Row, alternate, at_most, cpu_seconds, duration, heading, print_rows
 
-from agents.knowledge import pdb
+from agents.knowledge import pdb, pdb_file
 from agents.knowledge.pdb_estimate import estimate
 from rt_gym import Grid, load_map
 from rt_gym.abstraction import Abstraction, abstract
@@ -61,7 +61,7 @@ def judged(what: str, database: pdb.Database, wall: float, cpu: float, aim: floa
 def stored(database: pdb.Database, path: Path, grid: Grid) -> Row:
     """Save and load a database."""
     saving, loading = (
-        cpu_seconds(task) for task in (lambda: database.save(path), lambda: pdb.load_database(path, grid))
+        cpu_seconds(task) for task in (lambda: database.save(path), lambda: pdb_file.load_database(path, grid))
     )
     detail = f"saved in {duration(saving)}, loaded and checked in {duration(loading)}"
     return at_most("", detail, path.stat().st_size / _MEGABYTE, 100.0, "MB")

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.knowledge import knn, pdb, pdb_estimate, subgoals
+from agents.knowledge import knn, pdb, pdb_estimate, pdb_file, subgoals
 from rt_gym import Grid, InputError
 from rt_gym.abstraction import Abstraction, abstract
 from rt_gym.errors import whole
@@ -143,11 +143,13 @@ class Patterns(Order):
     mode: str = "I"
     abstraction: str = "clique"
     goals: tuple[Position, ...] = ()
+    subgoal: str = pdb.SUBGOAL
     agent = "pdb-lrta"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         pdb.checked_mode(self.mode)
+        pdb.checked_subgoal(self.subgoal)
         whole("cap", self.cap, 1, pdb.MAX_CAP)
         _check_goals(self.grid, self.goals)
 
@@ -158,7 +160,7 @@ class Patterns(Order):
 
     def estimate(self) -> tuple[float, int]:
         """Time a few regions."""
-        return pdb_estimate.estimate(self.grid, self.regions, self.mode, self.cap, len(self.work()))
+        return pdb_estimate.estimate(self.grid, self.regions, self.mode, self.cap, len(self.work()), self.subgoal)
 
     def work(self) -> Sequence[int]:
         """Return the goal regions."""
@@ -169,15 +171,15 @@ class Patterns(Order):
     def build(self, part: Sequence[int]) -> pdb.Database:
         """Return the columns of some goal regions."""
         hops = _hops(self.grid, self.abstraction, self.level, self.mode, self.cap)
-        return pdb.build_columns(self.grid, self.regions, self.mode, self.cap, part, hops)
+        return pdb.build_columns(self.grid, self.regions, self.mode, self.cap, part, hops, self.subgoal)
 
     def load(self, path: Path) -> pdb.Database:
         """Return a database of this map."""
-        return pdb.load_database(path, self.grid)
+        return pdb_file.load_database(path, self.grid)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> pdb.Database:
         """Return the columns of some goal regions."""
-        return pdb.Database(self.grid.digest, self.mode, self.cap, self.regions, **arrays)
+        return pdb.Database(self.grid.digest, self.mode, self.cap, self.subgoal, self.regions, **arrays)
 
     def join(self, parts: Sequence[Any]) -> pdb.Database:
         """Return all columns together."""

@@ -17,6 +17,7 @@ def notice_circles(memory, a, change):
         state.changes += 1
         state.circling = 0
     elif memory.planned[a] == state.changes:
+        memory.guarded[0].times += 1 - state.circling
         state.circling = 1
     memory.planned[a] = state.changes
 
@@ -43,3 +44,11 @@ def go_on_among_cells(terrain, memory, t):
     if memory.cell_values[t] != 0:
         fill_h0(terrain, t, memory.cell_values)
     memory.state[0].doing = ON_CELLS
+    memory.guarded[0].times += 1
+
+
+@kernel(inline=True)
+def count_guarded(trip, memory, before):
+    """Count the expansions of a move while a guard acts; ``before`` is what the meter said when it began."""
+    if memory.state[0].circling != 0 or memory.state[0].doing == ON_CELLS:
+        memory.guarded[0].expansions += trip.meter[0].expansions - before

@@ -18,6 +18,9 @@ from rt_gym.search.space import Space, make_space
 DOING = record(doing=int, length=int, edge=int, closed_edges=int, changes=int, circling=int)
 CHOOSING, REFINING, ON_CELLS = range(3)
 
+# How often the guards have begun to act since reset, and the expansions of all moves while one did.
+GUARDED = record(times=int, expansions=int)
+
 
 class PRMemory(NamedTuple):
     """What the plan works on.
@@ -32,6 +35,7 @@ class PRMemory(NamedTuple):
         whole_way: 1 if the whole way is refined, not only its first step.
         trail: the way back, as in LRTS.
         state: DOING[1].
+        guarded: GUARDED[1].
     """
 
     graph: Graph
@@ -46,6 +50,7 @@ class PRMemory(NamedTuple):
     whole_way: int
     trail: Trail
     state: NDArray[np.record]
+    guarded: NDArray[np.record]
 
 
 def make_pr_memory(cells: int, quota: float | None, whole_way: bool) -> PRMemory:
@@ -64,6 +69,7 @@ def make_pr_memory(cells: int, quota: float | None, whole_way: bool) -> PRMemory
         whole_way=int(whole_way),
         trail=make_trail(cells, quota),
         state=np.zeros(1, DOING),
+        guarded=np.zeros(1, GUARDED),
     )
 
 

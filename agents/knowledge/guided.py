@@ -1,174 +1,37 @@
-"""What agents have in common that head for a neighbouring region on their way: the regions, the entries, the guard.
-
-A region's entry (``agents.knowledge.pdb``) is a depth towards the goal, or a neighbour with a depth towards it. The
-guard keeps an agent with changing goals from going back and forth: where it has been ``patience`` times on its way to
-subgoals, it heads for its goal until it enters another region.
-"""
+"""What agents have in common that head for a region on their way: the regions of the map and a pattern database."""
 
 from functools import lru_cache
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.knowledge.goal_seeker import GoalSeeker
-from agents.knowledge.pdb import MAX_CAP, Database, build_columns, join, open_database
+from agents.knowledge.pdb import MAX_CAP, SUBGOAL, Database, build_columns, checked_subgoal, join
 from agents.knowledge.pdb_estimate import estimate
+from agents.knowledge.pdb_file import open_database
+from agents.knowledge.region_guide import NEVER, RegionGuide, begin_guide, make_guide
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
-from rt_gym.cost import INF
-from rt_gym.errors import InputError, choice, quoted, whole
+from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.files import PathLike
 from rt_gym.grid import Grid
 from rt_gym.handles import with_parts
-from rt_gym.jit import kernel, record
-from rt_gym.meter import scan
 from rt_gym.search.lookahead import largest_depth
 from rt_gym.search.space import NONE
-from rt_gym.search.values import raise_value, value_at
-from rt_gym.trip import NO_PATH
 from rt_gym.views import KernelView
 
 LEVEL, CAP, ABSTRACTION = 4, 16, "clique"  # where nothing else is said; this cap keeps a budget of 1000
-NOWHERE = -2
-# Visits to a place before the guard acts; on the validation splits 10 and 50 gave worse paths, 1 in half of the cases.
-VISITS = 3
+
+# Visits to a place before the guard acts. At every move: on the validation splits 10 and 50 gave worse paths, 1 in half
+# of the cases. With subgoals that are kept: 4, 10, 20 and 50 did, on ten maps that no experiment has so large.
+VISITS, VISITS_KEPT = 3, 6
 
 _LONGEST = 60.0  # seconds that are spent on preparing for a map without being asked to
 
-# In which region the guard leaves subgoals out (NOWHERE: in none), and how often it has begun to.
-GUARD = record(unguided=int, guarded=int)
-
-
-class RegionGuide(NamedTuple):
-    """What an agent knows of the regions, and how often it was where.
-
-    Attributes:
-        region, representatives, begin, near: the abstraction.
-        entries: int32, of every region towards the goal's: a depth, or -1 less the number of a neighbour.
-        hops: uint16, the depths towards neighbours.
-        cap: the largest depth.
-        patience: how often the agent may be in the same place on its way to subgoals.
-        visits: int32 per cell, how often the agent was there on its way to subgoals.
-        state: GUARD[1].
-    """
-
-    region: NDArray[np.int32]
-    representatives: NDArray[np.int32]
-    begin: NDArray[np.int32]
-    near: NDArray[np.int32]
-    entries: NDArray[np.int32]
-    hops: NDArray[np.uint16]
-    cap: int
-    patience: int
-    visits: NDArray[np.int32]
-    state: NDArray[np.record]
-
-
-def make_guide(cells: int, cap: int, patience: int) -> RegionGuide:
-    """Return the guide for maps of this size, without any regions."""
-    nowhere, nothing, hops = np.full(cells, NONE, np.int32), np.empty(0, np.int32), np.empty(0, np.uint16)
-    for array in (nowhere, nothing, hops):
-        array.flags.writeable = False  # as those of an abstraction, or kernels would be compiled twice
-    return RegionGuide(
-        region=nowhere,
-        representatives=nothing,
-        begin=nothing,
-        near=nothing,
-        entries=np.empty(0, np.int32),
-        hops=hops,
-        cap=cap,
-        patience=patience,
-        visits=np.zeros(cells, np.int32),
-        state=np.zeros(1, GUARD),
-    )
-
-
-@kernel(inline=True)
-def enter_region(guide, s):
-    """Return the region of a cell; in any but the one where the guard acted, subgoals count again."""
-    r = np.int64(guide.region[s])
-    if guide.state[0].unguided != r:
-        guide.state[0].unguided = NOWHERE
-    return r
-
-
-@kernel(inline=True)
-def is_guided(guide, r):
-    """Whether subgoals count in a region, which may be NONE."""
-    return r != NONE and guide.state[0].unguided != r
-
-
-@kernel(inline=True)
-def leave_out_subgoals(guide, r):
-    """Head for the goal for as long as the agent is in this region."""
-    guide.state[0].unguided = r
-    guide.state[0].guarded += 1
-
-
-@kernel(inline=True)
-def look_up(guide, r):
-    """Return the subgoal of a region's entry, as a place in ``near``; NONE where the entry means the goal itself."""
-    entry = np.int64(guide.entries[r])
-    return np.int64(NONE) if entry > 0 else guide.begin[r] - 1 - entry
-
-
-@kernel(inline=True)
-def admit(terrain, guide, s, r, k):
-    """Return the subgoal, unless it is blocked or the agent has been here too often; NONE then."""
-    if k == NONE or terrain.free[guide.representatives[guide.near[k]]] == 0:
-        return np.int64(NONE)
-    if guide.visits[s] >= guide.patience:
-        leave_out_subgoals(guide, r)
-        return np.int64(NONE)
-    guide.visits[s] += 1
-    return np.int64(k)
-
-
-@kernel(inline=True)
-def depth_towards(guide, r, k):
-    """Return the depth towards a subgoal, or with NONE towards the goal; the cap where there is no entry."""
-    cap = np.int64(guide.cap)
-    if k != NONE:
-        return min(np.int64(guide.hops[k]), cap)
-    entry = np.int64(NONE) if r == NONE else np.int64(guide.entries[r])
-    return min(entry, cap) if entry > 0 else cap
-
-
-@kernel(inline=True)
-def cell_of(guide, k, t):
-    """Return the cell of a subgoal, or with NONE the goal."""
-    return t if k == NONE else np.int64(guide.representatives[guide.near[k]])
-
-
-@kernel
-def step(terrain, trip, values, s, t):
-    """One step with a lookahead of one, without an expansion."""
-    scan(trip)
-    moves, cost = terrain.mask[s], terrain.cost
-    best, f = np.int64(NONE), np.int64(INF)
-    for d in range(8):
-        if moves >> d & 1:
-            value = cost[d] + value_at(values, terrain, s + terrain.offset[d], t)
-            if value < f or (value == f and best != NONE and cost[d] > cost[best]):
-                best, f = np.int64(d), value
-    if best == NONE:
-        return np.int64(NO_PATH)
-    raise_value(trip, values, terrain, s, t, f)
-    trip.plan[0] = best
-    return np.int64(1)
-
-
-@kernel(inline=True)
-def give_up(terrain, trip, memory, s, t):
-    """Give up a subgoal that cannot be reached: the component has been expanded, so a step towards the goal is left."""
-    leave_out_subgoals(memory.guide, np.int64(memory.guide.region[s]))
-    memory.state[0].pursued = t
-    return step(terrain, trip, memory.values, s, t)
-
 
 @lru_cache(maxsize=4)
-def begin_database(grid: Grid, kind: str, level: int, mode: str | None, cap: int) -> Database:
+def begin_database(grid: Grid, kind: str, level: int, mode: str | None, cap: int, subgoal: str) -> Database:
     """Return a database without any goals yet, or without entries if the mode is None; it is kept for all agents.
 
     Raises:
@@ -177,13 +40,13 @@ def begin_database(grid: Grid, kind: str, level: int, mode: str | None, cap: int
     abstraction = abstract(grid, kind, level)
     if mode is None:
         return build_columns(grid, abstraction, "G", cap, [])
-    seconds, _ = estimate(grid, abstraction, mode, cap, 1)
+    seconds, _ = estimate(grid, abstraction, mode, cap, 1, subgoal)
     if seconds > _LONGEST:
         raise InputError(
             f"preparing for this map takes some {seconds:.0f} seconds: "
             "do it once with rt-gym precompute pdb and give the file as database"
         )
-    return build_columns(grid, abstraction, mode, cap, [])
+    return build_columns(grid, abstraction, mode, cap, [], subgoal=subgoal)
 
 
 class Guided(GoalSeeker):
@@ -191,21 +54,26 @@ class Guided(GoalSeeker):
 
     Args:
         database: a file or a database to look entries up in; None to build what is needed.
-        asked: the level, mode and abstraction that were asked for, None for those that were not.
+        asked: the level, mode, abstraction and subgoal that were asked for, None for those that were not.
         cap: the largest depth that an entry may say.
-        patience: how often it may be in the same place on its way to subgoals.
+        keep: whether it keeps a subgoal until it enters its region.
+        patience: how often it may be in the same place on its way to subgoals; None for what suits ``keep``.
+        guard: whether there is a guard.
         tie: ``"first"`` or ``"random"``.
     """
 
     precomputes = True
     looks_up = True  # whether it needs the entries of a database, or only the regions
+    heads_by_entries = True  # whether its goals are those of the entries
 
     def __init__(
         self,
         database: PathLike | Database | None,
         asked: dict[str, Any],
         cap: int | None,
-        patience: int,
+        keep: bool,
+        patience: int | None,
+        guard: bool,
         tie: str,
     ) -> None:
         super().__init__(tie)
@@ -214,16 +82,19 @@ class Guided(GoalSeeker):
         self.mode = asked["mode"]
         abstraction = ABSTRACTION if asked["abstraction"] is None else asked["abstraction"]
         self.abstraction = choice("abstraction", abstraction, KINDS)
-        self.patience = whole("patience", patience, 1, 1_000_000)
+        self.subgoal = checked_subgoal(SUBGOAL if asked["subgoal"] is None else asked["subgoal"])
+        self.keep, self.guard = flag("keep", keep), flag("guard", guard)
         self.precompute_seconds = 0.0
         self._source = None if database is None else open_database(database)
         self._database: Database | None = None
         if self._source is not None:
             self._follow(self._source, asked, cap)
+        visits = VISITS_KEPT if self.keeps else VISITS
+        self.patience = visits if patience is None else whole("patience", patience, 1, 1_000_000)
 
     def _follow(self, source: Any, asked: dict[str, Any], cap: int | None) -> None:
         """Take over what the database was built with; what was asked for besides must not contradict it."""
-        kept = {"level": source.level, "mode": source.mode, "abstraction": source.kind}
+        kept = {"level": source.level, "mode": source.mode, "abstraction": source.kind, "subgoal": source.subgoal}
         for name, value in asked.items():
             if value is not None and value != kept[name]:
                 raise InputError(f"{name} is {quoted(kept[name])} in the database, not {quoted(value)}")
@@ -236,9 +107,19 @@ class Guided(GoalSeeker):
         return min(MAX_CAP, largest_depth(limit, count))
 
     @property
+    def keeps(self) -> bool:
+        """Whether there are subgoals that it keeps."""
+        return self.keep and self.heads_by_entries and self.mode != "G"
+
+    @property
     def guarded(self) -> int:
         """How often the guard has sent the agent to its goal instead of a subgoal, in all trials of this problem."""
         return int(self.memory.guide.state[0].guarded)
+
+    @property
+    def guarded_expansions(self) -> int:
+        """The expansions of all moves meanwhile."""
+        return int(self.memory.guide.state[0].expansions)
 
     @property
     def regions(self) -> Abstraction | None:
@@ -249,13 +130,16 @@ class Guided(GoalSeeker):
         """Forget all values, look up or build what is known about the way to this goal, and seed the ties."""
         super().clear_memory(view, seed)
         self.memory = with_parts(self.memory, guide=self._informed(self.memory.guide, view))
-        self.memory.guide.state[0].guarded = 0
+        self.memory.guide.state["guarded"] = self.memory.guide.state["expansions"] = 0
         self.begin_trial()
 
     def begin_trial(self) -> None:
-        """Count visits anew."""
-        self.memory.guide.visits[:] = 0
-        self.memory.guide.state[0].unguided = NOWHERE
+        """Count visits anew, and keep no subgoal."""
+        begin_guide(self.memory.guide)
+
+    def make_guide(self, cells: int) -> RegionGuide:
+        """Return the guide for maps of this size; ``clear_memory`` adds the knowledge of the map."""
+        return make_guide(cells, self.cap, self.keeps, self.patience if self.guard else NEVER)
 
     def _informed(self, guide: RegionGuide, view: KernelView) -> RegionGuide:
         """Return the guide with what is known about the way to this goal."""
@@ -263,17 +147,18 @@ class Guided(GoalSeeker):
         abstraction = database.abstraction
         goal = int(abstraction.region[view.goal_cell])
         known = goal != NONE and database.holds(goal)
-        fits = guide.entries.size == abstraction.regions
+        fits = guide.ahead.size == abstraction.regions
         guide = with_parts(
             guide,
             region=abstraction.region,
             representatives=abstraction.representatives,
             begin=abstraction.begin,
             near=abstraction.near,
-            entries=guide.entries if fits else np.empty(abstraction.regions, np.int32),
+            ahead=guide.ahead if fits else np.empty(abstraction.regions, np.int32),
+            depths=guide.depths if fits else np.empty(abstraction.regions, np.uint16),
             hops=database.hops,
         )
-        guide.entries[:] = database.entries(goal) if known else database.cap
+        guide.ahead[:], guide.depths[:] = database.entries(goal) if known else (NONE, database.cap)
         return guide
 
     def _prepare(self, grid: Grid, goal_cell: int) -> Database:
@@ -281,15 +166,17 @@ class Guided(GoalSeeker):
         began = perf_counter()
         given = self.midway and self._source is not None  # of a map that may have been edited since
         if self._database is None or (self._database.digest != grid.digest and not given):
-            asked = self.abstraction, self.level, self.mode if self.looks_up else None, self.cap
+            asked = self.abstraction, self.level, self.mode if self.looks_up else None, self.cap, self.subgoal
             self._database = begin_database(grid, *asked) if self._source is None else self._source.for_map(grid)
         database = self._database
         goal = int(database.abstraction.region[goal_cell])
         if self.looks_up and goal != NONE and not database.holds(goal):
             if self._source is not None:
                 raise InputError("the pattern database has no entries for the region of this goal")
-            column = build_columns(grid, database.abstraction, self.mode, self.cap, [goal], database.hops)
-            self._database = join([database, column])
+            regions, hops = database.abstraction, database.hops
+            self._database = join(
+                [database, build_columns(grid, regions, self.mode, self.cap, [goal], hops, self.subgoal)]
+            )
         self.precompute_seconds = perf_counter() - began if self._source is None else 0.0
         return self._database
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.abstraction import Abstraction
-from rt_gym.abstraction.routes import next_region
+from rt_gym.abstraction.routes import next_cell, next_region
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.search.deepening import LAYER_ADDED, DepthResults, add_layer, begin_layered, make_depth_results
@@ -22,6 +22,9 @@ from rt_gym.trip import Trip, make_trip
 
 MODES = ("G", "GI", "I")
 G, GI = 0, 1
+SUBGOALS = ("first", "nearer")
+NEARER = 1
+FAR = -(1 << 16)  # from here on downwards a column holds regions that are no neighbours
 
 
 class RegionArrays(NamedTuple):
@@ -64,20 +67,43 @@ def optimal_depth(terrain, buffers, a, b, cap):
     return cap + 1
 
 
-@kernel(inline=True)
-def number_of(regions, a, n):
-    """Return which neighbour of region ``a`` region ``n`` is."""
-    k = regions.begin[a]
-    while regions.near[k] != n:
-        k += 1
-    return np.int64(k - regions.begin[a])
+@kernel
+def depth_between(terrain, buffers, a, b, cap):
+    """Return the optimal depth from ``a`` to ``b``, capped."""
+    buffers.wanted[0] = a
+    fill_distances_to(terrain, b, buffers.distance, buffers.lists, buffers.wanted, np.int64(1))
+    fill_h0(terrain, b, buffers.h)
+    return min(optimal_depth(terrain, buffers, a, b, cap), cap)
 
 
 @kernel
-def fill_column(terrain, regions, buffers, goal, mode, cap, starts, column):
-    """Write the entries of regions towards region ``goal``: a depth, or -1 less the number of a neighbour.
+def nearer_region(terrain, regions, distance, r):
+    """Return the first region on the shortest path from a representative whose own one is nearer to where it ends.
 
-    ``starts``, int32, are the regions; ``column`` is int32 per region of the map.
+    ``distance`` is as in ``next_region``. The region in which the path ends is one: its representative is that end.
+    """
+    a = np.int64(regions.representatives[r])
+    u = a
+    while distance[regions.representatives[regions.region[u]]] >= distance[a]:
+        u = next_cell(terrain, distance, u)
+    return np.int64(regions.region[u])
+
+
+@kernel(inline=True)
+def link_to(regions, a, n):
+    """Return region ``n`` as a column holds it: -1 less the number of the neighbour, or FAR less the region."""
+    k, end = regions.begin[a], regions.begin[a + 1]
+    while k < end and regions.near[k] != n:
+        k += 1
+    return FAR - n if k == end else np.int64(regions.begin[a] - 1 - k)
+
+
+@kernel
+def fill_column(terrain, regions, buffers, goal, mode, subgoal, cap, starts, column):
+    """Write the entries of regions towards region ``goal``: a depth, or what ``link_to`` says of the subgoal.
+
+    ``starts``, int32, are the regions; ``column`` is int32 per region of the map. ``mode`` and ``subgoal`` are numbers
+    of MODES and SUBGOALS.
 
     Lines 2 to 7 of Figure 3, for one goal; with GI and I, lines 5 to 6a of Figure 4, the depth of 5b being a hop.
     """
@@ -96,7 +122,11 @@ def fill_column(terrain, regions, buffers, goal, mode, cap, starts, column):
             if mode == G:
                 depth = min(depth, cap)
         if depth > cap:  # Figure 4, lines 5a to 5c
-            column[r] = -1 - number_of(regions, r, next_region(terrain, regions.region, distance, a))
+            if subgoal == NEARER:
+                n = nearer_region(terrain, regions, distance, r)
+            else:
+                n = next_region(terrain, regions.region, distance, a)
+            column[r] = link_to(regions, r, n)
         else:  # Figure 3, line 6; Figure 4, line 6a
             column[r] = depth
 
@@ -110,12 +140,7 @@ def depth_within(terrain, regions, buffers, r, cap):
     for k in range(inside.size):
         if buffers.distance[inside[k]] > buffers.distance[far]:
             far = inside[k]
-    if far == a:
-        return np.int64(1)
-    buffers.wanted[0] = a
-    fill_distances_to(terrain, far, buffers.distance, buffers.lists, buffers.wanted, np.int64(1))
-    fill_h0(terrain, far, buffers.h)
-    return min(optimal_depth(terrain, buffers, a, far, cap), cap)
+    return np.int64(1) if far == a else depth_between(terrain, buffers, a, far, cap)
 
 
 @kernel
@@ -133,7 +158,7 @@ def fill_hops(terrain, regions, buffers, n, cap, hops):
         r = np.int64(near[k])
         a = np.int64(regions.representatives[r])
         # Figure 4, line 5b
-        hops[begin[r] + number_of(regions, r, n)] = min(optimal_depth(terrain, buffers, a, b, cap), cap)
+        hops[begin[r] - 1 - link_to(regions, r, n)] = min(optimal_depth(terrain, buffers, a, b, cap), cap)
 
 
 def make_region_arrays(abstraction: Abstraction) -> RegionArrays:

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.knowledge.small_trees import led_on, representative, without_small_branches
 from agents.knowledge.subgoal_tree import TreeBuffers, grow_tree, make_tree_buffers
 from agents.knowledge.subgoals import Tree, Trees, grow, load_trees
-from rt_gym.errors import InputError
+from rt_gym.abstraction.regions import MAX_LEVEL
+from rt_gym.errors import InputError, whole
 from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.jit import record
@@ -72,10 +74,18 @@ class TreeSource:
     Args:
         trees: a file or trees to look the tree of a goal up in; None to grow and keep it.
         first: ``"sub"`` if Sub of every state is needed.
+        least: how many states a branch of a tree must have, None for any.
+        share: the level of the regions whose goals share a tree, None if each goal has its own.
     """
 
-    def __init__(self, trees: Trees | PathLike | None, first: str) -> None:
+    def __init__(
+        self, trees: Trees | PathLike | None, first: str, least: int | None = None, share: int | None = None
+    ) -> None:
         self.trees, self.first = trees, first
+        self.least = None if least is None else whole("least", least, 1)
+        self.share = None if share is None else whole("share", share, 1, MAX_LEVEL)
+        if (least is not None or share is not None) and (trees is not None or first == "sub"):
+            raise InputError('least and share must be None where trees are given, and where first is "sub"')
         self._loaded: Trees | None = None
         self._grown: dict[tuple[str, int], Tree] = {}
         self._buffers: TreeBuffers | None = None
@@ -90,19 +100,21 @@ class TreeSource:
 
         Midway through a problem the map may have been edited. Given trees are still of use then, but for Sub.
         """
-        seconds = 0.0
         if self.trees is not None:
             if midway and self._loaded is not None and self._loaded.digest != grid.digest:
                 return TimedTree(self._tree(self._loaded, view, None), 0.0)
             return TimedTree(self._given(self.trees, view, grid), 0.0)
-        key = grid.digest, view.goal_cell
-        if key not in self._grown:
-            began = time.perf_counter()
-            assert self._buffers is not None, "allocate has been called"
-            tree = grow(view.terrain, self._buffers, view.goal_cell, self.first)
-            seconds = time.perf_counter() - began
-            self._grown = {**(self._grown if len(self._grown) < MOST_KEPT else {}), key: tree}
-        return TimedTree(self._grown[key], seconds)
+        began, goal = time.perf_counter(), view.goal_cell
+        key = grid.digest, goal if self.share is None else representative(grid, goal, self.share)
+        known = key in self._grown
+        if not known:
+            self._grown = {**(self._grown if len(self._grown) < MOST_KEPT else {}), key: self._grow(view, key[1])}
+        return TimedTree(led_on(self._grown[key], goal), 0.0 if known else time.perf_counter() - began)
+
+    def _grow(self, view: KernelView, root: int) -> Tree:
+        assert self._buffers is not None, "allocate has been called"
+        tree = grow(view.terrain, self._buffers, root, self.first)
+        return tree if self.least is None else without_small_branches(tree, self._buffers.sub, self.least)
 
     def _given(self, trees: Trees | PathLike, view: KernelView, grid: Grid) -> Tree:
         if self._loaded is None or self._loaded.digest != grid.digest:

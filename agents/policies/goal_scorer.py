@@ -47,7 +47,7 @@ def make_scorer(policy: GoalPolicy | None, regions: Abstraction | None, either: 
 
 @kernel
 def best_candidate(terrain, guide, scorer, s, t, r):
-    """Return the region next to ``r`` to head for, as a place in ``guide.near``; NONE for the goal itself.
+    """Return the region next to ``r`` to head for, NONE for the goal itself.
 
     Ties: the region over which the goal is nearer by the heuristic, then the first.
     """
@@ -61,5 +61,5 @@ def best_candidate(terrain, guide, scorer, s, t, r):
         way = write_candidate(candidates, terrain, n, representative, s, t)
         add_scores(forest, candidates.inputs, forest.feature.size, score)
         if score[0] > highest or (score[0] == highest and (best == NONE or way < nearest)):
-            best, highest, nearest = np.int64(k), score[0], way
+            best, highest, nearest = n, score[0], way
     return best

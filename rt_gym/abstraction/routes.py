@@ -12,6 +12,15 @@ from rt_gym.search.distance import fill_distances
 
 
 @kernel(inline=True)
+def next_cell(terrain, distance, u):
+    """Return the cell after ``u`` on the shortest path that takes the first optimal moves."""
+    d = 0
+    while terrain.mask[u] >> d & 1 == 0 or terrain.cost[d] + distance[u + terrain.offset[d]] != distance[u]:
+        d += 1
+    return u + terrain.offset[d]
+
+
+@kernel(inline=True)
 def next_region(terrain, region, distance, s):
     """Return the first other region on the shortest path from ``s``, the one of the first optimal moves.
 
@@ -19,10 +28,7 @@ def next_region(terrain, region, distance, s):
     """
     u = s
     while region[u] == region[s]:
-        for d in range(8):
-            if terrain.mask[u] >> d & 1 and terrain.cost[d] + distance[u + terrain.offset[d]] == distance[u]:
-                u += terrain.offset[d]
-                break
+        u = next_cell(terrain, distance, u)
     return np.int64(region[u])
 
 

@@ -28,8 +28,9 @@ from profiles import examples
 from reference import plain_grid
 from reference.by_id import OUTCOMES, name_of_reference, reference_of, reference_run
 from reference.contract import CountingMask
-from reference.plain_oracle import distances, problems, random_grid, random_problem
+from reference.plain_oracle import distances, random_grid, random_problem
 from reference.settings import draw_settings
+from reference.worlds import worlds
 from rt_gym import Budget, Change, Grid, Problem, World
 from rt_gym.search.lookahead import general_lrta
 from rt_gym.trip import STAY, adopt, must_plan, take
@@ -37,16 +38,6 @@ from rt_gym.trip import STAY, adopt, must_plan, take
 Settings = dict[str, Any]
 
 MAX_MOVES = 400
-
-
-@st.composite
-def worlds(draw: st.DrawFn, max_side: int = 10) -> Problem:
-    """Draw a problem on a known map or in fog, with or without changes."""
-    grid, start, goal = draw(problems(max_side))
-    cells = [cell for cell in plain_grid.cells(grid) if cell != goal]
-    change = st.builds(Change, st.integers(0, 15), st.sampled_from(cells), st.booleans())
-    changes = draw(st.one_of(st.just([]), st.lists(change, max_size=5)))
-    return Problem(grid, start, goal, draw(st.sampled_from([None, 1, 2, 3])), changes)
 
 
 def table(agent: Any, problem: Problem) -> dict[tuple[int, int], int]:

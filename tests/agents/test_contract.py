@@ -216,3 +216,14 @@ class TestCorners:
         assert len(expanded) == world.view.meter.expansions > 0
         assert expanded[0] == (problem.goal if agents.load(agent_id).backward else problem.start)
         assert set(expanded) <= set(distances(problem.grid, problem.goal))
+
+
+class TestOutlines:
+    def test_an_agent_after_an_outline_says_after_which(self, agent_id: str) -> None:
+        kind = agents.load(agent_id)
+        says = "Built after an outline" in kind.__doc__ or "Built after outlines" in kind.__doc__
+        assert says == kind.after_outline
+
+    def test_what_is_known_from_outlines_is_marked(self) -> None:
+        marked = {agent_id for agent_id in agents.ids() if agents.load(agent_id).after_outline}
+        assert {"p-lrta", "pr-lrts", "knn-lrta"} <= marked

@@ -11,7 +11,6 @@ import pytest
 import agents
 from agents import general_lrta
 from agents.general_lrta import choose_goal
-from agents.knowledge.guided import depth_towards
 from agents.policies.candidates import CANDIDATE
 from agents.policies.goals import KIND, GoalPolicy, load_goal_policy
 from agents.policies.trees import LEAF, Forest, ready_made
@@ -110,7 +109,7 @@ class TestTwins:
                 fixed.memory = deepcopy(agent.memory)._replace(looks_up=0)
                 fixed.memory.state[0].depth = cap
                 s, t, scratch = int(world.trip.state[0].at), world.kernel_view.goal_cell, deepcopy(agent.memory)
-                depth = depth_towards(agent.memory.guide, *choose_goal(world.terrain, world.trip, scratch, s, t))
+                _, depth = choose_goal(world.terrain, world.trip, scratch, s, t)
                 action = agent.act()
                 if depth == cap:
                     assert fixed.act() == action

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import agents
-from agents.knn_lrta import PATIENCE
+from agents.knn_lrta import LONGEST_BUILD, PATIENCE
 from agents.knowledge import knn
 from agents.knowledge.nearest import find_nearest, make_tree, with_buffers
 from reference.plain_grid import Map
@@ -301,8 +301,13 @@ class TestPreparation:
                 assert runs[0].path.tolist() == runs[1].path.tolist()
                 assert runs[0].scans == runs[1].scans
 
+    def test_the_published_databases_of_a_large_game_map_take_less_than_a_minute(self) -> None:
+        agent = agents.make("knn-lrta")
+        assert (agent.records, agent.neighbours, agent.cutoff) == (10_000, 10, 250)
+        assert knn.estimate(Grid(np.ones((512, 512))), agent.records)[0] < LONGEST_BUILD
+
     def test_what_takes_more_than_a_minute_is_left_to_the_command(self) -> None:
-        with pytest.raises(InputError, match=r"100000 records .* rt-gym precompute knn") as refusal:
+        with pytest.raises(InputError, match=r"100000 records .* fewer, or .* rt-gym precompute knn") as refusal:
             agents.run("knn-lrta", Problem(Grid(np.ones((300, 300))), (0, 0), (9, 9)), records=100_000)
         assert "\n" not in str(refusal.value)
 

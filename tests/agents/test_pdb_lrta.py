@@ -14,15 +14,18 @@ to 8, of two cells the first in reading order is taken. Neighbours come in the o
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import agents
 from agents.knowledge import guided, pdb
+from profiles import examples
 from reference import plain_pdb_lrta
-from reference.plain_oracle import random_grid, random_problem
+from reference.plain_oracle import problems, random_grid, random_problem
 from reference.small_maps import ALONG_THE_MIRRORED as CORRIDOR
 from reference.small_maps import MIRRORED, ROOMS, drawn
 from rt_gym import Change, Grid, InputError, Problem, World
@@ -31,6 +34,7 @@ from rt_gym.cost import encode
 from rt_gym.search.distance import exact_distances
 from rt_gym.search.tables import forget_values, learned_towards
 
+READINGS = ("first", "nearer")
 SUBGOALS = [2, 2, 4, 6, 6, 8, 8, 10, 10, 10]  # of cells 0 to 9 in mode I: the representative of the next region
 
 
@@ -42,14 +46,14 @@ def built(
 
 def trial(act_out: Callable[..., Any], **settings: Any) -> tuple[Any, dict[int, int]]:
     """Return the trace of a trial, and the learned values towards the goal by the number of the cell, in steps."""
-    agent, world = agents.make("pdb-lrta", level=1, abstraction="tiles", **settings), World(MIRRORED)
+    agent, world = agents.make("pdb-lrta", **{"level": 1, "abstraction": "tiles"} | settings), World(MIRRORED)
     agent.reset(world.view)
     trace = act_out(agent, world)
     cells, values = learned_towards(agent.memory.values, world.kernel_view.goal_cell)
     learned = {
         CORRIDOR.index(MIRRORED.grid.position(int(cell))): int(value) for cell, value in zip(cells, values, strict=True)
     }
-    assert agent.guarded == 0
+    assert (agent.guarded, agent.guarded_expansions) == (0, 0)
     return trace, learned
 
 
@@ -87,6 +91,19 @@ class TestTraces:
         assert learned == {0: encode(4), 1: encode(5)}
         assert trace.h_updates == 2
 
+    def test_where_it_has_been_before_it_looks_twice_as_deep(self, act_out: Callable[..., Any]) -> None:
+        # One region, whose representative 6 sees the way to all others at once: depth 1, and the goal is kept.
+        # 0: 1+3. 1: 2 is 1+4, 0 is 1+4, east comes first; h 5. 2: 1 and 3 are 1+5, west comes first; h 6.
+        # 1, depth 2: 3 alone is two away, F(2) = 1+6, F(3) = 2+5; expanded 1 2 0; h 7. 2, depth 2: 0, over F(1) = 1+7,
+        # and 4, 2+6, both 8, west comes first; h 8. 1, depth 4: 5 alone is four away, F(2) = 1+8; expanded 1 2 0 3 4;
+        # h 9. 2, depth 4: 6 alone is four away, F(4) = 2+6; expanded 2 1 3 0 4 5; h 8 as before.
+        # 3: 4 is 1+6, 2 is 1+8; h 7. 4: 5 is 1+5. From there h0 is exact.
+        trace, learned = trial(act_out, abstraction="tiles", level=3, cap=8)
+        assert [CORRIDOR.index(cell) for cell in trace.path] == [0, 1, 2, 1, 2, 1, *range(2, 11)]
+        assert trace.expansions == trace.scans == [1, 1, 1, 3, 3, 5, 6, 1, 1, 1, 1, 1, 1, 1]
+        assert learned == {0: encode(4), 1: encode(9), 2: encode(8), 3: encode(7)}
+        assert trace.h_updates == 7
+
 
 class TestAgent:
     def test_a_file_a_database_and_nothing_at_all_give_the_same_run(self, tmp_path: Path) -> None:
@@ -114,9 +131,10 @@ class TestAgent:
         database = built(ROOMS, "GI", 4, "tiles", 2)
         agent = agents.make("pdb-lrta", database=database)
         assert (agent.level, agent.cap, agent.mode, agent.abstraction) == (2, 4, "GI", "tiles")
+        assert [agents.make("pdb-lrta", database=built(ROOMS, subgoal=s)).subgoal for s in READINGS] == list(READINGS)
         assert agents.make("pdb-lrta", database=database, cap=2).bound == 9
         assert agents.make("pdb-lrta", database=database, cap=9).cap == 4
-        for name, value in (("level", 3), ("mode", "I"), ("abstraction", "clique")):
+        for name, value in (("level", 3), ("mode", "I"), ("abstraction", "clique"), ("subgoal", "first")):
             with pytest.raises(InputError, match=f"{name} is .* in the database, not"):
                 agents.make("pdb-lrta", database=database, **{name: value})
 
@@ -134,7 +152,17 @@ class TestAgent:
 
     @pytest.mark.parametrize(
         "wrong",
-        [{"level": -1}, {"cap": 0}, {"mode": "H"}, {"abstraction": "x"}, {"patience": 0}, {"database": 3}],
+        [
+            {"level": -1},
+            {"cap": 0},
+            {"mode": "H"},
+            {"abstraction": "x"},
+            {"subgoal": "last"},
+            {"keep": 1},
+            {"patience": 0},
+            {"guard": None},
+            {"database": 3},
+        ],
         ids=str,
     )
     def test_parameters_out_of_range_are_refused(self, wrong: dict[str, Any]) -> None:
@@ -167,18 +195,6 @@ class TestAgent:
             optimal += run.solved and run.suboptimality == 1.0
         assert optimal == 50
 
-    def test_the_guard_counts_as_often_as_in_the_plain_reading_and_does_fire(self) -> None:
-        rng, fired = np.random.default_rng(8), []
-        for _ in range(40):
-            grid = random_grid(rng, 14, density=0.3)
-            start, goal = _far_apart(rng, grid)
-            agent = agents.make("pdb-lrta", level=2, cap=5, mode="I", patience=2)
-            assert agents.run(agent, Problem(grid, start, goal)).solved
-            plain = plain_pdb_lrta.run(grid, start, goal, level=2, cap=5, mode="I", patience=2)
-            assert agent.guarded == plain.memory.fired
-            fired.append(agent.guarded)
-        assert max(fired) > 0
-
     def test_layers_show_the_regions_and_the_subgoal(self) -> None:
         world, agent = World(Problem(ROOMS, (0, 0), (6, 0))), agents.make("pdb-lrta", level=1, mode="I")
         agent.reset(world.view)
@@ -188,6 +204,85 @@ class TestAgent:
         assert np.array_equal(layers["regions"] >= 0, ROOMS.passable)
         assert layers["subgoals"].shape == (1, 2)
         assert tuple(layers["subgoals"][0]) != (6, 0)
+
+
+class TestKeptSubgoals:
+    def test_even_on_an_open_field_two_entries_may_lead_back_and_forth(self) -> None:
+        # The region of (1, 1) holds the goal and all around (3, 2), but not (3, 2) itself, whose entry is (1, 1). From
+        # there the way leads over (2, 1), where the entry is the goal, and the way to it leads over (3, 2).
+        problem = Problem(Grid(np.ones((4, 5))), (4, 1), (3, 3))
+        regions = abstract(problem.grid, "clique", 2)
+        around = [(2, 1), (3, 1), (2, 2), (2, 3), (3, 3)]
+        assert {int(regions.region[problem.grid.cell(cell)]) for cell in around} == {0}
+        assert regions.region[problem.grid.cell((3, 2))] == 1
+        run = agents.run("pdb-lrta", problem, level=2, keep=False, guard=False, max_moves=200)
+        assert not run.solved
+        assert run.h_updates == 0
+        assert agents.run("pdb-lrta", problem, level=2, guard=False).moves == 3
+
+    @pytest.mark.plain
+    def test_a_subgoal_is_kept_until_its_region_is_entered_and_the_goal_from_its_region_on(self) -> None:
+        grid, rng = random_grid(np.random.default_rng(3), 20, density=0.2), np.random.default_rng(4)
+        regions, seen = abstract(grid, "clique", 2), 0
+        world, agent = World(Problem(grid, *_far_apart(rng, grid))), agents.make("pdb-lrta", level=2)
+        agent.reset(world.view)
+        pursued, home = -1, regions.region[world.kernel_view.goal_cell]
+        while not world.done:
+            here = regions.region[grid.cell(world.view.position)]
+            action = agent.act()
+            if pursued == world.kernel_view.goal_cell or (pursued >= 0 and here not in (regions.region[pursued], home)):
+                assert agent.pursued == pursued
+                seen += 1
+            else:
+                assert agent.pursued != pursued
+            pursued = agent.pursued
+            world.step(action)
+        assert pursued == world.kernel_view.goal_cell
+        assert seen > 0
+
+    @given(problems(max_side=20), st.sampled_from(KINDS), st.integers(0, 4), st.integers(1, 6))
+    @examples(60)
+    def test_without_a_guard_nearer_subgoals_that_are_kept_lead_to_every_goal(
+        self, problem: tuple[Grid, Any, Any], kind: str, level: int, cap: int
+    ) -> None:
+        settings = {"level": level, "cap": cap, "abstraction": kind, "guard": False}
+        assert agents.run("pdb-lrta", Problem(*problem), **settings, max_moves=100_000).solved
+
+
+class TestGuard:
+    # The two regions of TWISTED that are each other's subgoals on the way to (5, 4): see test_pattern_databases.py.
+    TWISTED = Problem(drawn(".#.#..", "#.....", "..#.#.", "..#...", "#...#."), (1, 2), (5, 4))
+    AS_TEXT: ClassVar = {"level": 2, "abstraction": "tiles", "subgoal": "first", "keep": False}
+
+    def test_it_can_be_switched_off_and_then_a_cycle_has_no_end(self) -> None:
+        for settings, solved in ((self.AS_TEXT, True), (self.AS_TEXT | {"guard": False}, False)):
+            agent = agents.make("pdb-lrta", **settings)
+            assert agents.run(agent, self.TWISTED, max_moves=1000).solved == solved
+            assert (agent.guarded > 0) == (agent.guarded_expansions > 0) == solved
+
+    def test_its_counts_are_those_of_all_trials_since_reset(self) -> None:
+        agent = agents.make("pdb-lrta", **self.AS_TEXT)
+        agents.run(agent, self.TWISTED)
+        once = agent.guarded, agent.guarded_expansions
+        agents.run(agent, self.TWISTED, trials=2)
+        assert (agent.guarded > once[0], agent.guarded_expansions > once[1]) == (True, True)
+        agents.run(agent, self.TWISTED)
+        assert (agent.guarded, agent.guarded_expansions) == once
+
+    @pytest.mark.parametrize("subgoal", READINGS)
+    @pytest.mark.parametrize("keep", [False, True])
+    def test_it_counts_as_in_the_plain_reading_and_does_act(self, subgoal: str, keep: bool) -> None:
+        rng, fired = np.random.default_rng(8), []
+        settings = {"level": 2, "cap": 5, "mode": "I", "patience": 1 if keep else 2, "subgoal": subgoal, "keep": keep}
+        for _ in range(40):
+            grid = random_grid(rng, 14, density=0.3)
+            start, goal = _far_apart(rng, grid)
+            agent = agents.make("pdb-lrta", **settings)
+            assert agents.run(agent, Problem(grid, start, goal)).solved
+            plain = plain_pdb_lrta.run(grid, start, goal, **settings).memory
+            assert (agent.guarded, agent.guarded_expansions) == (plain.fired, plain.fired_expansions)
+            fired.append(agent.guarded)
+        assert max(fired) > 0
 
 
 class TestChanges:
@@ -220,10 +315,12 @@ class TestChanges:
         # west the database sends the agent to the other.
         grid = drawn(".......", ".#####.", ".......", connectivity=4)
         problem = Problem(grid, (0, 1), (5, 0), changes=[Change(1, (1, 0), False), Change(1, (3, 0), False)])
-        agent = agents.make("pdb-lrta", level=1, abstraction="tiles")
+        agent = agents.make("pdb-lrta", level=1, abstraction="tiles", subgoal="first", keep=False)
         run = agents.run(agent, problem, max_moves=5000)
         assert run.solved
         assert agent.guarded > 0
+        for subgoal in READINGS:
+            assert agents.run("pdb-lrta", problem, level=1, abstraction="tiles", subgoal=subgoal).solved
 
     def test_a_subgoal_is_given_up_when_all_of_the_component_has_been_searched_for_it(self) -> None:
         # A corridor of two tiles, the goal in the nearer end of the other. Its representative (1, 0) is cut off after

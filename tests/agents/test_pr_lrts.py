@@ -10,7 +10,7 @@ import agents
 from agents.kernels.pr_corridor import begin_corridor, lead_to_region, resume_corridor, widen
 from agents.knowledge.regions import prepare
 from agents.pr_lrts import PATIENCE
-from reference import plain_lrts
+from reference import plain_lrts, plain_pr_lrts
 from reference.plain_grid import Map, Plan, Position, learner_trial
 from reference.plain_oracle import distances, random_problem
 from reference.plain_pr_lrts import Graph, refine
@@ -215,8 +215,29 @@ class TestGuards:
         agent = agents.make("pr-lrts", level=6)
         assert agents.run(agent, Problem(grid, (0, 0), (8, 0), changes=wall)).solved
         assert not agent.grounded  # the way round lies within the region
+        assert (agent.guarded, agent.guarded_expansions) == (0, 0)
         run = agents.run(agent, Problem(grid, (0, 0), (8, 0), changes=[*wall, Change(1, (4, 4), False)]), max_moves=500)
         assert (run.outcome, agent.grounded) == ("out of moves", True)
+        assert agent.guarded == 1
+        assert agent.guarded_expansions >= 490  # one for every move but the first ones
+
+    def test_guards_count_as_in_the_plain_reading(self) -> None:
+        counted = []
+        for problem in sample_problems(ROOMS, 5, 30, seed=7):
+            agent = agents.make("pr-lrts", level=2, depth=5)
+            agents.run(agent, problem)
+            plain = plain_pr_lrts.run(problem.grid, problem.start, problem.goal, level=2, depth=5).memory
+            assert (agent.guarded, agent.guarded_expansions) == (plain.fired, plain.fired_expansions)
+            counted.append(agent.guarded)
+        assert max(counted) > 0
+
+    def test_their_counts_are_those_of_all_trials_since_reset(self) -> None:
+        problem, agent, counts = sample_problems(ROOMS, 18, 30, seed=7)[17], agents.make("pr-lrts", level=1), []
+        for trials in (1, 2, 1):
+            agents.run(agent, problem, trials=trials)
+            counts.append((agent.guarded, agent.guarded_expansions))
+        assert counts[0] == counts[2]
+        assert counts[1] > counts[0] > (0, 0)
 
     def test_a_door_that_opens_is_found(self) -> None:
         problem = Problem(

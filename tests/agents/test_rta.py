@@ -8,14 +8,16 @@ import pytest
 import agents
 from reference import checks
 from reference.checks import Settings, each_rule, known_or_fog, some_problems
+from reference.plain_grid import Map
 from reference.small_maps import ALONG_THE_HORSESHOE as EASTWARD
 from reference.small_maps import ALONG_THE_MIRRORED as WESTWARD
 from reference.small_maps import HOOK, ROUND_THE_HOOK, drawn
 from reference.small_maps import HORSESHOE as EAST
 from reference.small_maps import MIRRORED as WEST
-from reference.traces import Position, exactly, trial
-from rt_gym import Budget, Problem, World
+from reference.traces import Position, exactly, start, trial
+from rt_gym import Budget, Problem, World, sample_problems
 from rt_gym.cost import INF
+from rt_gym.maps.generate import generate
 
 
 @pytest.mark.plain
@@ -117,6 +119,33 @@ class TestBesideLRTA:
         run = agents.run("rta", problem, trials=3)
         assert [trial.path.tolist() for trial in run.trials] == [run.trials[0].path.tolist()] * 3
         assert len({trial.h_updates for trial in run.trials}) == 1
+
+
+def minimin(view: Map, h: dict[Position, int], goal: Position, way: list[Position], g: int, depth: int) -> int:
+    """Return Korf's value of the end of a way in a tree: the least cost plus value below it, with path-max."""
+    if depth == 0 or way[-1] == goal:
+        return g + h[way[-1]]
+    below = (
+        minimin(view, h, goal, [*way, near], g + cost, depth - 1)
+        for near, cost in view.neighbours(way[-1])
+        if near not in way
+    )
+    return max(g + h[way[-1]], min(below, default=INF))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
+def test_in_a_tree_every_move_is_the_best_and_every_value_the_second_best_of_korfs(depth: int) -> None:
+    # A value per neighbour, each by a lookahead of its own, one layer shallower.
+    grid = generate("maze", size=15, seed=depth).replace(connectivity=4)
+    view = Map.of(grid)
+    for problem in sample_problems(grid, 6, 10, seed=depth):
+        (agent, world), goal = start("rta", problem, depth=depth), problem.goal
+        while not world.done:
+            s, h = world.view.position, {cell: int(agent.learned[grid.cell(cell)]) for cell in view.free}
+            of = {near: minimin(view, h, goal, [s, near], cost, depth - 1) for near, cost in view.neighbours(s)}
+            world.step(agent.act())
+            assert of[world.view.position] == min(of.values())
+            assert agent.learned[grid.cell(s)] == min(INF, max(h[s], *[*sorted(of.values()), INF][1:2]))
 
 
 def test_a_budget_chooses_the_depth() -> None:

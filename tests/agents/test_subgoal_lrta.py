@@ -31,6 +31,7 @@ from reference.small_maps import (
     drawn,
 )
 from rt_gym import Change, Grid, InputError, Problem, World, sample_problems
+from rt_gym.abstraction import abstract
 from rt_gym.search.tables import learned_towards, make_goal_values
 
 Position = tuple[int, int]
@@ -215,6 +216,25 @@ class TestTrees:
         assert [run.precompute_seconds > 0 for run in runs] == [True, False, True]
         given = agents.run("subgoal-lrta", HOOK, trees=build_trees(HOOK.grid))
         assert given.precompute_seconds == 0
+
+    def test_goals_of_a_region_share_what_was_grown(self) -> None:
+        grid = HORSESHOE.grid
+        regions = abstract(grid, "clique", 2)
+        cells = np.flatnonzero(regions.region == np.argmax(regions.sizes)).tolist()
+        agent, start = agents.make("subgoal-lrta", share=2), HORSESHOE.start
+        ends = [grid.position(cell) for cell in cells if grid.position(cell) != start]
+        assert len(ends) > 1
+        runs = [agents.run(agent, Problem(grid, start, end)) for end in ends]
+        assert [run.outcome for run in runs] == ["goal"] * len(ends)
+        assert [run.precompute_seconds > 0 for run in runs] == [True, *[False] * (len(ends) - 1)]
+
+    @pytest.mark.parametrize("smaller", [{"least": 3}, {"share": 1}])
+    @pytest.mark.parametrize("other", [{"first": "sub"}, {"trees": build_trees(HOOK.grid)}])
+    def test_smaller_trees_are_grown_and_neither_given_nor_kept_with_sub(
+        self, smaller: dict[str, int], other: dict[str, Any]
+    ) -> None:
+        with pytest.raises(InputError, match="least and share must be None where trees are given"):
+            agents.make("subgoal-lrta", **smaller, **other)
 
     def test_what_the_trees_do_not_hold_is_refused(self) -> None:
         trees = build_trees(HOOK.grid, [(0, 0)])

@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given
 
 from agents.knowledge import subgoals
+from agents.knowledge.small_trees import led_on, representative, without_small_branches
 from agents.knowledge.subgoal_tree import grow_tree, make_tree_buffers
-from agents.knowledge.subgoals import Trees, build_trees, join, load_trees
+from agents.knowledge.subgoals import Tree, Trees, build_trees, grow, join, load_trees
 from profiles import examples
 from reference import plain_subgoal_lrta
 from reference.plain_grid import Map, h0
 from reference.plain_oracle import distances, problems
 from reference.small_maps import BEHIND_THE_U, BEND, END_OF_THE_BEND, END_OF_THE_SPIRAL, SPIRAL, U, drawn
 from rt_gym import Grid, InputError
+from rt_gym.abstraction import abstract
 from rt_gym.archive import save_archive
 from rt_gym.cost import STRAIGHT
 from rt_gym.maps.generate import generate
@@ -31,6 +33,10 @@ ROOMS = drawn("...#.", ".#...", ".#.#.", "##.##", "..#..")
 def same(a: Trees, b: Trees) -> bool:
     arrays = ("goals", "ends", "nodes", "parents", "subs")
     return a.digest == b.digest and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in arrays)
+
+
+def same_tree(a: Tree, b: Tree) -> bool:
+    return np.array_equal(a.nodes, b.nodes) and np.array_equal(a.parents, b.parents)
 
 
 def tree_of(grid: Grid, goal: Position) -> list[tuple[Position, Position]]:
@@ -276,3 +282,54 @@ class TestFiles:
                 load_trees(path, ROOMS)
         with pytest.raises(InputError, match="cannot be read"):
             load_trees(tmp_path / "none.npz", ROOMS)
+
+
+class TestSmallTrees:
+    def nodes(self, grid: Grid, tree: Tree) -> list[tuple[Position, Position | None]]:
+        cells = [grid.position(cell) for cell in tree.nodes]
+        above = [None if parent < 0 else cells[parent] for parent in tree.parents]
+        return list(zip(cells, above, strict=True))
+
+    def grown(self, grid: Grid, goal: Position) -> tuple[Tree, Any]:
+        buffers = make_tree_buffers(grid.terrain.mask.size)
+        return grow(grid.terrain, buffers, grid.cell(goal), "nearest"), buffers.sub
+
+    def test_a_branch_with_too_few_states_is_left_out(self) -> None:
+        # Of the exits of the U, (1,4) has eight states and (1,0) four, itself among them.
+        tree, sub = self.grown(U, BEHIND_THE_U)
+        for least, exits in ((4, [(1, 4), (1, 0)]), (5, [(1, 4)]), (9, [])):
+            small = without_small_branches(tree, sub, least)
+            assert self.nodes(U, small) == [(BEHIND_THE_U, None), *((cell, BEHIND_THE_U) for cell in exits)]
+
+    def test_what_hangs_on_a_branch_counts_for_it(self) -> None:
+        grid = generate("maze", size=21, seed=3)
+        goal = grid.position(int(np.flatnonzero(grid.terrain.free)[0]))
+        tree, sub = self.grown(grid, goal)
+        small = without_small_branches(tree, sub, 12)
+        kept = self.nodes(grid, small)
+        assert 1 < len(kept) < tree.nodes.size
+        assert set(kept) <= set(self.nodes(grid, tree))
+        assert same_tree(without_small_branches(tree, sub, 1), tree)
+
+    def test_the_root_of_a_shared_tree_comes_before_the_goal(self) -> None:
+        tree, _ = self.grown(U, BEHIND_THE_U)
+        goal = (6, 3)
+        exits = [((1, 4), BEHIND_THE_U), ((1, 0), BEHIND_THE_U)]
+        assert self.nodes(U, led_on(tree, U.cell(goal))) == [(goal, None), (BEHIND_THE_U, goal), *exits]
+
+    def test_a_goal_that_is_a_node_itself_is_led_to_as_before(self) -> None:
+        tree, _ = self.grown(SPIRAL, END_OF_THE_SPIRAL)
+        before = self.nodes(SPIRAL, tree)
+        goal = before[1][0]
+        after = self.nodes(SPIRAL, led_on(tree, SPIRAL.cell(goal)))
+        assert after[:2] == [(goal, None), (END_OF_THE_SPIRAL, goal)]
+        assert after[2:] == before[2:]
+
+    def test_its_own_goal_has_the_tree_as_it_is(self) -> None:
+        tree, _ = self.grown(U, BEHIND_THE_U)
+        assert led_on(tree, U.cell(BEHIND_THE_U)) is tree
+
+    def test_all_goals_of_a_region_have_one_representative(self) -> None:
+        regions = abstract(ROOMS, "clique", 2)
+        for cell in np.flatnonzero(ROOMS.terrain.free).tolist():
+            assert representative(ROOMS, cell, 2) == regions.representatives[regions.region[cell]]

@@ -1,16 +1,23 @@
 """TBA*: trials worked out on paper, the figures of its paper, the work of every slice, and what it shares with A*."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 import agents
+from profiles import examples
 from reference.checks import Settings, assert_astar, assert_refused, known_or_fog, some_problems
+from reference.plain_oracle import problems
+from reference.settings import draw_settings
 from reference.small_maps import HOOK, ROUND_THE_HOOK, drawn
-from reference.traces import slices
+from reference.traces import slices, start
+from reference.worlds import worlds
 from rt_gym import Budget, InputError, Problem, World, load_map, sample_problems
+from rt_gym.cost import to_float
 
 EARLY: list[Settings] = [
     {"R": 2},
@@ -82,6 +89,16 @@ class TestTraces:
         assert path == [(1, 0), (1, 1), (1, 0), (0, 0), (1, 0), *ROUND_THE_HOOK[1:]]
         assert expansions == [1] * 8 + [0, 0]
         assert steps == [1, 1, 1, 1, 1, 1, 1, 1, 2, 0]
+
+    def test_a_weight_of_two_turns_back_once_around_the_hook(self) -> None:
+        # One expansion per slice; h0 counts twice: (0,0) 6, (1,1) 2+2r, (0,1) 4+2r, (1,2) 4r, (2,2) 2+2r, (3,2) 4.
+        # 1: (1,1) f5.83 before (0,0) f7 and (0,1) f8.24: to (1,1).  2: (0,0) before (1,2) f7.66: back to (1,0).
+        # 3: nothing new; (1,2) is traced over (1,1), to (1,1).  4: (2,2) f7.83 is traced to (1,1), to (1,2).
+        # 5: (3,2) f8 still before (0,1), to (2,2).  6: (3,1) f7, to (3,2).  7: the goal, f6.  8: along the solution.
+        path, expansions, steps = slices("tba", HOOK, R=2, r=0.5, weight=2)
+        assert path == [(1, 0), (1, 1), (1, 0), *ROUND_THE_HOOK[1:]]
+        assert expansions == [1] * 7 + [0]
+        assert steps == [1, 1, 2, 2, 2, 2, 2, 0]
 
     @pytest.mark.parametrize(("first", "expected"), [("count", 2), ("length", 3)])
     def test_the_first_slice_is_short_enough_to_be_traced(self, first: str, expected: int) -> None:
@@ -193,6 +210,61 @@ def test_a_threshold_costs_less_on_average() -> None:
     assert kept < plain
 
 
+class TestWeight:
+    """TB(WA*): the same slices around weighted A*."""
+
+    @given(problem=worlds(), chosen=draw_settings("tba"))
+    @examples(60)
+    def test_a_weight_of_one_is_no_weight(
+        self, act_out: Callable[..., Any], problem: Problem, chosen: Settings
+    ) -> None:
+        del chosen["weight"]
+        plain, one = (act_out(*start("tba", problem, **chosen, **more), 400) for more in ({}, {"weight": 1}))
+        assert one.path == plain.path
+        assert one.expansions == plain.expansions
+        assert one.record() == plain.record()
+
+    @given(case=problems(12), chosen=draw_settings("tba"))
+    @examples(80)
+    def test_slices_find_what_weighted_a_star_finds(self, case: Any, chosen: Settings) -> None:
+        problem = Problem(*case)
+        weighted = agents.run("weighted-astar", problem, weight=chosen["weight"])
+        agent = agents.make("tba", **chosen | {"shortcut": False})
+        run = agents.run(agent, problem)
+        assert run.solved
+        assert run.expansions == weighted.expansions
+        if run.moves:
+            space = agent.memory.space
+            found = int(space.g[space.state[0].best])
+            assert to_float(found) == pytest.approx(weighted.cost)
+            assert problem.optimal_cost <= found <= agent.weight * problem.optimal_cost
+            assert run.cost >= to_float(found) - 1e-9
+
+    def test_with_all_at_once_it_walks_like_weighted_a_star(self) -> None:
+        for problem in some_problems(11, 30, 14):
+            run = agents.run("tba", problem, R=10**9, weight=2.5)
+            assert run.path.tolist() == agents.run("weighted-astar", problem, weight=2.5).path.tolist()
+
+    @pytest.mark.parametrize("shortcut", [False, True])
+    @known_or_fog
+    def test_it_arrives_with_any_weight(self, shortcut: bool, vision: int | None) -> None:
+        for problem in some_problems(12, 30, 20, vision):
+            for weight in (1.5, 4, 1000):
+                assert agents.run("tba", problem, R=6, weight=weight, shortcut=shortcut).solved
+
+    def test_a_shortcut_never_costs_more(self) -> None:
+        for problem in some_problems(13, 200, 24):
+            plain, short = (agents.run("tba", problem, R=6, weight=3, shortcut=shortcut) for shortcut in (False, True))
+            assert short.cost <= plain.cost + 1e-9
+
+    def test_a_weight_saves_expansions_on_average(self) -> None:
+        tried = some_problems(14, 100, 24)
+        plain, greedy = (
+            sum(agents.run("tba", problem, R=10, weight=weight).expansions for problem in tried) for weight in (1, 3)
+        )
+        assert greedy < plain
+
+
 class TestMeter:
     @pytest.mark.parametrize(
         "settings", [{"R": 50}, {"R": 50, "shortcut": True}, {"R": 50, "first": "length"}], ids=str
@@ -234,6 +306,7 @@ class TestRefusals:
             *(("threshold", value) for value in (1, 0, None, "yes")),
             *(("shortcut", value) for value in (1, 0, None, "yes")),
             *(("first", value) for value in ("min", "", None, 1)),
+            *(("weight", value) for value in (0, 0.99, 1001, float("nan"), "2", None, True)),
         ],
     )
     def test_a_value_out_of_range_is_refused_by_name_in_one_sentence(self, name: str, value: Any) -> None:

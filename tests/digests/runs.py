@@ -30,6 +30,8 @@ FILE = Path(__file__).with_name("digests.json")
 RUNS = 200
 EPISODES = 200
 
+AS_TEXT: dict[str, Any] = {"subgoal": "first", "keep": False}  # D LRTA* as the paper's text has it
+
 AGENTS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "astar": ("astar", [{}]),
     "weighted-astar": ("weighted-astar", [{"weight": 1.5}, {"weight": 3}, {"weight": 1}]),
@@ -72,6 +74,7 @@ AGENTS: dict[str, tuple[str, list[dict[str, Any]]]] = {
             {"R": 20, "c": 2, "shortcut": True},
         ],
     ),
+    "tba weighted": ("tba", [{"R": 5, "weight": 1.5}, {"R": 12, "weight": 4, "shortcut": True, "threshold": True}]),
     "dstar-lite": ("dstar-lite", [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}]),
     "knn-lrta": ("knn-lrta", [{"records": 0}, {"records": 25}, {"records": 40, "neighbours": 2, "cutoff": 12}]),
     "subgoal-lrta": (
@@ -97,20 +100,36 @@ AGENTS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "pdb-lrta": (
         "pdb-lrta",
         [
-            {"level": 1, "cap": 5, "mode": "G"},
+            {"level": 1, "cap": 5, "mode": "G"} | AS_TEXT,
+            {"level": 1, "cap": 3, "mode": "GI"} | AS_TEXT,
+            {"level": 2, "cap": 4, "mode": "I", "abstraction": "tiles"} | AS_TEXT,
+            {"level": 2, "cap": 6, "mode": "I", "patience": 2} | AS_TEXT,
+        ],
+    ),
+    "pdb-lrta with kept subgoals": (
+        "pdb-lrta",
+        [
             {"level": 1, "cap": 3, "mode": "GI"},
             {"level": 2, "cap": 4, "mode": "I", "abstraction": "tiles"},
-            {"level": 2, "cap": 6, "mode": "I", "patience": 2},
+            {"level": 3, "cap": 6, "mode": "I", "subgoal": "first", "patience": 2},
+            {"level": 2, "cap": 6, "mode": "I", "keep": False},
         ],
     ),
     "general-lrta": (
         "general-lrta",
         [
+            {"design": 3, "depth": 3, "level": 1, "cap": 4} | AS_TEXT,
+            {"design": 5, "depth": 2, "level": 1, "patience": 3} | AS_TEXT,
+            {"design": 11, "level": 2, "d_max": 5} | AS_TEXT,
+            {"depth": "policy", "goal": "pdb", "level": 2, "d_max": 4} | AS_TEXT,
+            {"depth": "oracle", "goal": "classifier", "mode": "I", "level": 1, "d_max": 4} | AS_TEXT,
+        ],
+    ),
+    "general-lrta with kept subgoals": (
+        "general-lrta",
+        [
             {"design": 3, "depth": 3, "level": 1, "cap": 4},
-            {"design": 5, "depth": 2, "level": 1, "patience": 3},
-            {"design": 11, "level": 2, "d_max": 5},
             {"depth": "policy", "goal": "pdb", "level": 2, "d_max": 4},
-            {"depth": "oracle", "goal": "classifier", "mode": "I", "level": 1, "d_max": 4},
         ],
     ),
 }

@@ -29,7 +29,7 @@ from rt_gym.abstraction import abstract
 from rt_gym.maps import Scenario, write_scenarios
 from rt_gym.squad.policy import load_dealer
 from training.judge import against, scores, speed
-from training.learn import evolve, goal_log, log
+from training.learn import evolve, goal, log
 from training.precompute import Neighbours, Patterns, Subgoals
 from training.report import agents_page, results_page
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, read_runs, run_plan
@@ -242,7 +242,7 @@ def _read_samples(path: Path) -> Any:
 @cache
 def _goal_series() -> Series:
     (course,) = _courses()
-    return Series(goal_log.GoalLogging(2, "clique", 2, 5, 20, None), course.grid, course.tasks)
+    return Series(goal.GoalLogging(2, "clique", 2, 5, 20, None), course.grid, course.tasks)
 
 
 _SERIES: dict[str, Callable[[], Series]] = {

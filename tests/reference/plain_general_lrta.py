@@ -89,9 +89,9 @@ class Agent(plain_pdb_lrta.Agent):
         return h0(self.knowledge.view.grid, a, b)
 
     def depth_towards(self, s: Position, number: int | None) -> int:
-        """Return the fixed depth, or what a database knows of heading there."""
-        if isinstance(self.depth, int):
-            return self.depth
+        """Return what a database knows of heading there, where that is asked for."""
+        if self.depth != "pdb":
+            return 0
         if number is None or self.chooser == "pdb":
             return super().depth_towards(s, number)
         known = self.knowledge
@@ -106,12 +106,12 @@ class Agent(plain_pdb_lrta.Agent):
         self.story.raises.append(len(plan.raised))
         return plan
 
-    def search(self, view: Map, s: Position, subgoal: Position, number: int | None) -> Plan:
+    def search(self, view: Map, s: Position, subgoal: Position, depth: int) -> Plan:
         """Look ahead as deep as the chooser of the depth says, towards what has been chosen as the goal."""
         h, story = self.table(subgoal), self.story
         story.goal, story.h = subgoal, h
         if isinstance(self.depth, int) or self.depth == "pdb":
-            return super().search(view, s, subgoal, number)
+            return super().search(view, s, subgoal, depth if self.depth == "pdb" else int(self.depth))
         if self.depth == "oracle":
             return oracle_plan(view, s, subgoal, self.d_max, h)
         if self.depth == "classifier":
@@ -143,7 +143,10 @@ def run(
     policy: str | None = None,
     goal_policy: str | GoalPolicy = "goal",
     d_max: int | None = None,
-    patience: int = 3,
+    subgoal: str | None = None,
+    keep: bool = True,
+    patience: int | None = None,
+    guard: bool = True,
     vision: int | None = None,
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,
@@ -165,13 +168,16 @@ def run(
         kind = abstraction or (scorer.abstraction if scorer else plain_pdb_lrta.ABSTRACTION)
         stored = {"global": "G", "pdb": mode or "I", "classifier": "GI"}[goal]
         seen = Map(grid, [cell for cell in cells(grid) if cell in world.believed.free])
-        known = plain_pdb_lrta.Knowledge(seen, stored, cap or plain_pdb_lrta.CAP, kind, level)
+        reading = subgoal or plain_pdb_lrta.SUBGOAL
+        known = plain_pdb_lrta.Knowledge(seen, stored, cap or plain_pdb_lrta.CAP, kind, level, reading)
+        keeps = keep and goal == "pdb" and stored != "G"
+        often = plain_pdb_lrta.patience_of(keeps, patience, guard)
         trained: Any = None
         if depth in ("classifier", "policy"):
             trained = load_policy(policy or "tree") if depth == "classifier" else load_network(policy or "deepen")
         deepest = min(d_max or trained.d_max, trained.d_max) if trained else d_max or 10
         agent = Agent(
-            known, target, patience, depth=depth, chooser=goal, may_be_global=mode != "I",
+            known, target, keeps, often, depth=depth, chooser=goal, may_be_global=mode != "I",
             policy=trained, goal_policy=scorer, d_max=deepest,
         )  # fmt: skip
     agent.begin_trial()

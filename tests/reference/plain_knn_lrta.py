@@ -150,7 +150,7 @@ def run(
     if after:
         agent = Agent(after.memory.records, goal, neighbours, cutoff, after.memory.values)
     else:
-        count = 1000 if records is None else records
+        count = 10_000 if records is None else records
         believed = as_grid(world.believed)
         built = as_positions(grid, knn.build_records(believed, count, 0, 0, count, cutoff))
         agent = Agent(built, goal, neighbours, cutoff)

@@ -6,6 +6,7 @@ Every entry is worked out when it is asked for, by a search of its own for every
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from rt_gym.grid import Grid
 
 READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
 
-CAP, LEVEL, MODE, ABSTRACTION = 16, 4, "I", "clique"
+CAP, LEVEL, MODE, ABSTRACTION, SUBGOAL = 16, 4, "I", "clique", "nearer"
 
 Entry = tuple[int, int | None]  # the depth, and the region to head for, None for the goal itself
 
@@ -42,6 +43,7 @@ class Knowledge:
     cap: int
     kind: str
     level: int
+    subgoal: str = SUBGOAL
     entries: dict[tuple[int, int], Entry] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -69,6 +71,16 @@ class Knowledge:
             cell = next(near for near, cost in self.view.neighbours(cell) if cost + away[near] == away[cell])
         return self.region[cell]
 
+    def nearer_region(self, start: int, goal: int) -> int:
+        """Return the first region on that path whose representative is nearer to its end than its beginning is."""
+        away = distances(self.view, self.representatives[goal])
+        path = [self.representatives[start]]
+        while away[path[-1]] > 0:
+            around = self.view.neighbours(path[-1])
+            path.append(next(near for near, cost in around if cost + away[near] == away[path[-1]]))
+        entered = [self.region[cell] for cell in path]
+        return next(number for number in entered if away[self.representatives[number]] < away[path[0]])
+
     def depth_at_home(self, number: int) -> int:
         """Return the depth from the representative to the farthest member; the first in reading order of equals."""
         a = self.representatives[number]
@@ -94,7 +106,7 @@ class Knowledge:
             return depth, None
         if self.mode == "G":
             return self.cap, None
-        number = self.next_region(start, goal)
+        number = self.next_region(start, goal) if self.subgoal == "first" else self.nearer_region(start, goal)
         return min(self.optimal_depth(a, self.representatives[number]), self.cap), number
 
 
@@ -104,15 +116,19 @@ class Agent:
 
     knowledge: Knowledge
     goal: Position
-    patience: int
+    keeps: bool
+    patience: float
     tables: dict[Position, Heuristic] = field(default_factory=dict)
     visits: dict[Position, int] = field(default_factory=dict)
+    kept: int | str | None = None  # a region, or "goal" for the rest of the trial
+    kept_depth: int = 0
     astray: int | None = None
     fired: int = 0
+    fired_expansions: int = 0
 
     def begin_trial(self) -> None:
         """Count visits anew."""
-        self.visits, self.astray = {}, None
+        self.visits, self.astray, self.kept = {}, None, None
 
     def propose(self, view: Map, s: Position, start: int) -> int | None:
         """Return the region to head for from a region, None for the goal itself."""
@@ -127,42 +143,87 @@ class Agent:
         depth, stored = known.entry(start, target)
         return depth if stored == number else known.cap
 
-    def select(self, view: Map, s: Position) -> int | None:
-        """Return the region to head for, None for the goal itself."""
+    def is_open(self, view: Map, number: int | str | None) -> bool:
+        """Whether the representative of a region can be headed for."""
+        return isinstance(number, int) and self.knowledge.representatives[number] in view.free
+
+    def fire(self, start: int | None) -> None:
+        """Leave subgoals out until another region is entered."""
+        self.astray, self.kept = start, None
+        self.fired += 1
+
+    def select(self, view: Map, s: Position) -> tuple[int | None, int]:
+        """Return the region to head for, None for the goal itself, and the depth."""
         start = self.knowledge.region.get(s)
         if self.astray != start:
             self.astray = None
+        if self.keeps:
+            return self.keep_on(view, s, start)
+        number = self.look_up(view, s, start)
+        return number, self.depth_towards(s, number)
+
+    def look_up(self, view: Map, s: Position, start: int | None) -> int | None:
+        """Return what the entry of the region says at this move, unless the agent has been here too often."""
         if start is None or self.astray is not None:
             return None
         number = self.propose(view, s, start)
-        if number is None or self.knowledge.representatives[number] not in view.free:
+        if not self.is_open(view, number):
             return None
         if self.visits.get(s, 0) >= self.patience:
-            self.astray = start
-            self.fired += 1
+            self.fire(start)
             return None
         self.visits[s] = self.visits.get(s, 0) + 1
         return number
 
+    def keep_on(self, view: Map, s: Position, start: int | None) -> tuple[int | None, int]:
+        """Go on to the subgoal, or the goal, that is kept; take a new one on arrival, or where there is none."""
+        at_home = start is not None and start == self.knowledge.region.get(self.goal)
+        if self.kept != "goal" and (at_home or start == self.kept or not self.is_open(view, self.kept)):
+            self.take(view, s, start, at_home)
+        been = self.visits.get(s, 0)
+        if isinstance(self.kept, int) and been >= self.patience:
+            self.fire(start)
+        if self.kept is None:
+            return None, self.depth_towards(s, None)
+        self.visits[s] = been + 1
+        depth = min(self.kept_depth * 2**been, self.knowledge.cap)
+        return (self.kept if isinstance(self.kept, int) else None), depth
+
+    def take(self, view: Map, s: Position, start: int | None, at_home: bool) -> None:
+        """Take what the entry of the region says."""
+        self.kept = None
+        if start is not None and self.astray is None:
+            number = self.propose(view, s, start)
+            self.kept_depth = self.depth_towards(s, number)
+            self.kept = "goal" if at_home else number if self.is_open(view, number) else None
+
     def plan(self, view: Map, s: Position) -> Plan:
         """Make one decision."""
-        number = self.select(view, s)
+        number, depth = self.select(view, s)
         subgoal = self.goal if number is None else self.knowledge.representatives[number]
-        plan = self.search(view, s, subgoal, number)
+        plan = self.search(view, s, subgoal, depth)
+        if self.astray is not None:
+            self.fired_expansions += len(plan.expanded)
         if plan.steps or subgoal == self.goal:
             return plan
-        self.astray = self.knowledge.region.get(s)
-        self.fired += 1
+        self.fire(self.knowledge.region.get(s))
         again = plain_lrta.korf_plan(view, s, self.table(self.goal))
         return Plan(again.steps, plan.expanded, raised=again.raised, scanned=[*plan.scanned, s])
 
-    def search(self, view: Map, s: Position, subgoal: Position, number: int | None) -> Plan:
+    def search(self, view: Map, s: Position, subgoal: Position, depth: int) -> Plan:
         """Look ahead towards a subgoal, or the goal."""
-        return plain_lrta.plan(view, s, subgoal, self.depth_towards(s, number), self.table(subgoal))
+        return plain_lrta.plan(view, s, subgoal, depth, self.table(subgoal))
 
     def table(self, goal: Position) -> Heuristic:
         """Return the values towards a goal."""
         return self.tables.setdefault(goal, initial_heuristic(self.knowledge.view.grid, goal))
+
+
+def patience_of(keeps: bool, patience: int | None, guard: bool) -> float:
+    """Return how often an agent may be in the same place."""
+    if not guard:
+        return inf
+    return patience or (6 if keeps else 3)
 
 
 def run(
@@ -174,7 +235,10 @@ def run(
     cap: int | None = None,
     mode: str | None = None,
     abstraction: str | None = None,
-    patience: int = 3,
+    subgoal: str | None = None,
+    keep: bool = True,
+    patience: int | None = None,
+    guard: bool = True,
     vision: int | None = None,
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,
@@ -188,8 +252,9 @@ def run(
         agent.begin_trial()
     else:
         seen = Map(grid, [cell for cell in cells(grid) if cell in world.believed.free])
-        level = LEVEL if level is None else level
-        agent = Agent(Knowledge(seen, mode or MODE, cap or CAP, abstraction or ABSTRACTION, level), goal, patience)
+        level, mode, keeps = LEVEL if level is None else level, mode or MODE, keep and mode != "G"
+        known = Knowledge(seen, mode, cap or CAP, abstraction or ABSTRACTION, level, subgoal or SUBGOAL)
+        agent = Agent(known, goal, keeps, patience_of(keeps, patience, guard))
     record = walk(world, goal, agent.plan, max_moves, {})
     record.memory = agent
     return record

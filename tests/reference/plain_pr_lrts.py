@@ -118,6 +118,8 @@ class Agent:
     news: int = 0
     circling: bool = False
     grounded: bool = False
+    fired: int = 0
+    fired_expansions: int = 0
     learned: float = 0
     segments: list[list[Position]] = field(default_factory=list)
     steps: list[Position] = field(default_factory=list)
@@ -207,6 +209,14 @@ class Agent:
         return way[1:]
 
     def plan(self, view: Map, s: Position) -> Plan:
+        """Plan, and count what the guards take."""
+        before = self.grounded
+        plan = self.decide(view, s)
+        self.fired += self.grounded and not before
+        self.fired_expansions += len(plan.expanded) * (self.circling or self.grounded)
+        return plan
+
+    def decide(self, view: Map, s: Position) -> Plan:
         """Choose regions until a way to one can be refined, or go on among the cells."""
         self.arrive(s)
         plan = Plan()
@@ -261,6 +271,7 @@ class Agent:
             self.news += 1
             self.circling = False
         elif self.planned.get(a) == self.news:
+            self.fired += not self.circling
             self.circling = True
         self.planned[a] = self.news
         if self.quota is not None:

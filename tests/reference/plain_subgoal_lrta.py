@@ -1,14 +1,18 @@
 """Subgoal trees and LRTA* with subgoals in plain Python (Hernández & Baier 2011, Algorithms 2 and 3).
 
 The tree is kept as the paper keeps it: Sub and g_sub for every state, the tree as a dict from exits to parents. What is
-ours is Sub of the start as the first goal, other steps than LRTA*'s, and the guard against subgoals that are blocked,
-out of reach or without end.
+ours is Sub of the start as the first goal, other steps than LRTA*'s, trees that are smaller or shared, and the guard
+against subgoals that are blocked, out of reach or without end.
 """
 
 import heapq
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from reference import plain_abstraction
 from reference.plain_astar import a_star
 from reference.plain_grid import (
     MAX_MOVES,
@@ -72,6 +76,38 @@ def grow(view: Map, goal: Position) -> Tree:
                 pushes += 1
                 latest[near] = pushes
                 heapq.heappush(queue, (g[near], pushes, near))
+    return tree
+
+
+def prune(tree: Tree, least: int) -> None:
+    """Leave out every exit that fewer than ``least`` states have as their Sub or on the way from it to the goal."""
+    states = Counter(tree.sub.values())
+    for exit_, above in reversed(tree.parent.items()):
+        states[above] += states[exit_]
+    tree.parent = {exit_: above for exit_, above in tree.parent.items() if states[exit_] >= least}
+
+
+def lead_on(tree: Tree, root: Position, goal: Position, grid: Grid) -> None:
+    """Let a tree that leads to ``root`` lead to ``goal`` from there, with distances along its arcs."""
+    if root != goal:
+        tree.parent = {root: goal, **{node: above for node, above in tree.parent.items() if node != goal}}
+        tree.g = {goal: 0}
+        for node, above in tree.parent.items():
+            tree.g[node] = tree.g[above] + h0(grid, node, above)
+
+
+def tree_of(view: Map, goal: Position, least: int | None, share: int | None) -> Tree:
+    """Return the tree that an agent follows to a goal."""
+    root = goal
+    if share is not None:
+        size = view.grid
+        passable = np.array([[(x, y) in view.free for x in range(size.width)] for y in range(size.height)])
+        regions, _ = plain_abstraction.regions(view.grid.replace(passable=passable), "clique", share)
+        root = plain_abstraction.representative(next(region for region in regions if goal in region))
+    tree = grow(view, root)
+    if least is not None:
+        prune(tree, least)
+    lead_on(tree, root, goal, view.grid)
     return tree
 
 
@@ -157,6 +193,8 @@ def run(
     step: str = "lrta",
     lookahead: int | None = None,
     k: int | None = None,
+    least: int | None = None,
+    share: int | None = None,
     vision: int | None = None,
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,
@@ -165,7 +203,7 @@ def run(
     """Run one trial; ``after`` is the trial whose tree, values and believed map it goes on with."""
     world = World(grid, start, vision, changes, after.believed if after else None)
     if after is None:
-        tree, patience = grow(world.believed, goal), len(world.believed.free)
+        tree, patience = tree_of(world.believed, goal, least, share), len(world.believed.free)
         agent = Agent(grid, goal, tree, patience, first, switch, step, lookahead or 10, k or 10)
     else:
         agent = after.memory

@@ -1,5 +1,7 @@
 """TBA* and late-acting A* in plain Python (Björnsson, Bulitko & Sturtevant 2009, Algorithm 1 and sections 3.3 to 4.3).
 
+With a weight the A* is weighted A*; only the search for a shortcut stays without.
+
 A* is run from scratch for as many expansions as it has had so far: the same states come in the same order. What is
 read: the quirks of lines 22, 27 and 30, traces that span slices and the end of a path as in the agent's docstring; a
 search is void when a cell that changed is, or lies beside, an expanded one.
@@ -28,8 +30,8 @@ class Slices:
         search: where it stands; ``best`` is None when nothing is left to expand.
     """
 
-    def __init__(self, view: Map, start: Position, goal: Position) -> None:
-        self.free, self.start, self.goal = set(view.free), start, goal
+    def __init__(self, view: Map, start: Position, goal: Position, weight: float = 1) -> None:
+        self.free, self.start, self.goal, self.weight = set(view.free), start, goal, weight
         self.made, self.found = 0, False
         self.expand(view, 0)
 
@@ -42,7 +44,7 @@ class Slices:
         return count
 
     def _after(self, view: Map, count: int) -> Search:
-        return a_star(view, self.start, self.goal, lambda s: h0(view.grid, s, self.goal), count)
+        return a_star(view, self.start, self.goal, lambda s: h0(view.grid, s, self.goal, self.weight), count)
 
     def void(self, view: Map) -> bool:
         """Whether the map has changed since the last question where the search has been."""
@@ -67,8 +69,10 @@ class Agent:
         last: where the agent came from.
     """
 
-    def __init__(self, goal: Position, R: int, r: float, c: int, threshold: bool, shortcut: bool, first: str) -> None:
-        self.goal, self.R, self.c = goal, R, c
+    def __init__(
+        self, goal: Position, R: int, r: float, c: int, threshold: bool, shortcut: bool, first: str, weight: float
+    ) -> None:
+        self.goal, self.R, self.c, self.weight = goal, R, c, weight
         self.share = expansions_of(R, r)
         self.steps = (R - self.share) * c
         self.threshold, self.shortcut, self.first = threshold, shortcut, first
@@ -76,7 +80,7 @@ class Agent:
 
     def begin(self, view: Map, s: Position) -> None:
         """Start from here with nothing."""
-        self.slices = Slices(view, s, self.goal)
+        self.slices = Slices(view, s, self.goal, self.weight)
         self.new: list[Position] = []
         self.new_g = 0
         self.follow: list[Position] = []
@@ -194,12 +198,13 @@ def run(
     threshold: bool = False,
     shortcut: bool = False,
     first: str = "count",
+    weight: float = 1,
     vision: int | None = None,
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,
 ) -> Run:
     """Run one trial of TBA*; nothing is kept for another."""
-    agent = Agent(goal, R, r, c, threshold, shortcut, first)
+    agent = Agent(goal, R, r, c, threshold, shortcut, first, weight)
     return walk(World(grid, start, vision, changes), goal, agent.plan, max_moves, {})
 
 

@@ -37,6 +37,7 @@ propagated = st.one_of(st.integers(1, 12), st.integers(13, 300))
 share = st.sampled_from([0.9, 0.5, 0.7])
 weight = st.sampled_from([1, 2, 3, 8, 32])
 kind = st.sampled_from(["clique", "tiles"])
+subgoal = st.sampled_from(["first", "nearer"])
 patience = st.sampled_from([1, 2, 5, 50])
 d_max = st.one_of(st.none(), st.integers(1, 6))
 
@@ -120,7 +121,13 @@ CATALOGUE: dict[str, Tested] = {
         each(queue=st.one_of(st.integers(0, 6), st.integers(7, 60))),
     ),
     "tba": Tested(
-        [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True, "first": "length"}, {}],
+        [
+            {"R": 2},
+            {"R": 5, "threshold": True},
+            {"R": 6, "weight": 2.5, "shortcut": True},
+            {"R": 7, "r": 0.4, "shortcut": True, "first": "length"},
+            {},
+        ],
         each(
             R=st.one_of(st.integers(2, 12), st.integers(13, 60)),
             r=share,
@@ -128,6 +135,7 @@ CATALOGUE: dict[str, Tested] = {
             threshold=st.booleans(),
             shortcut=st.booleans(),
             first=st.sampled_from(["count", "length"]),
+            weight=st.sampled_from([1, 1.1, 1.5, 3.7, 20]),
         ),
     ),
     "dstar-lite": Tested(
@@ -148,15 +156,19 @@ CATALOGUE: dict[str, Tested] = {
             {"first": "sub", "switch": "progress"},
             {"step": "lss-lrta", "lookahead": 6},
             {"step": "lrta-k", "k": 6, "first": "sub"},
+            {"least": 4, "share": 1},
         ],
         st.builds(
-            lambda step, first, switch: {**step, "first": first, "switch": switch},
+            lambda step, tree, switch: {**step, **tree, "switch": switch},
             st.one_of(
                 st.just({"step": "lrta"}),
                 each(step=st.just("lss-lrta"), lookahead=lookahead),
                 each(step=st.just("lrta-k"), k=st.integers(1, 12)),
             ),
-            st.sampled_from(["nearest", "sub"]),
+            st.one_of(
+                each(first=st.sampled_from(["nearest", "sub"])),
+                each(least=st.sampled_from([None, 1, 3, 9]), share=st.sampled_from([None, 1, 2])),
+            ),
             st.sampled_from(["any", "progress"]),
         ),
     ),
@@ -187,13 +199,15 @@ CATALOGUE: dict[str, Tested] = {
             {"level": 0, "cap": 5, "mode": "G"},
             {"level": 1, "cap": 3, "mode": "GI"},
             {"level": 2, "cap": 4, "mode": "I", "abstraction": "tiles"},
-            {"level": 2, "cap": 6, "mode": "I", "patience": 3},
+            {"level": 2, "cap": 6, "mode": "I", "subgoal": "first", "keep": False, "patience": 3},
         ],
         each(
             level=st.integers(0, 3),
             cap=st.integers(1, 6),
             mode=st.sampled_from(["G", "GI", "I"]),
             abstraction=kind,
+            subgoal=subgoal,
+            keep=st.booleans(),
             patience=patience,
         ),
     ),
@@ -211,6 +225,8 @@ CATALOGUE: dict[str, Tested] = {
                 cap=st.integers(1, 6),
                 d_max=st.integers(1, 6),
                 abstraction=kind,
+                subgoal=subgoal,
+                keep=st.booleans(),
                 patience=patience,
             ),
             st.one_of(

@@ -127,8 +127,8 @@ class TestWalks:
             _, _, terminated, truncated, _ = env.step((depth - 1, TO_SUBGOAL))
             walked.append(rt_gym.view(env).position)
             over = terminated or truncated
-        chosen = {"design": 4, "depth": depth, "abstraction": kind, "level": level, "patience": 1000}  # no guard
-        run = agents.run("general-lrta", ACROSS, max_moves=60, **chosen)
+        chosen = {"design": 4, "depth": depth, "abstraction": kind, "level": level, "guard": False}
+        run = agents.run("general-lrta", ACROSS, max_moves=60, subgoal="first", keep=False, **chosen)
         assert walked == [tuple(cell) for cell in run.path.tolist()]
 
     @pytest.mark.plain

@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import AsJson, Backend, Jobs, Scheduler, make_workers
-from training.cli.terminal import gather, make_folder, print_json, print_table, progress
+from training.cli.terminal import (
+    AsJson,
+    Backend,
+    Jobs,
+    Scheduler,
+    gather,
+    make_folder,
+    make_workers,
+    print_json,
+    print_table,
+    progress,
+)
 
 if TYPE_CHECKING:
     from training.judge.speed import Check, Throughput

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import (
+from training.cli.terminal import (
     AGENTS,
     JUDGING,
     PROBLEMS,
@@ -19,11 +19,17 @@ from training.cli.options import (
     Scheduler,
     Seed,
     Vision,
+    gather,
+    interruptible,
+    make_folder,
     make_workers,
     named,
     optimal_range,
+    print_json,
+    print_tables,
+    progress,
+    resumable,
 )
-from training.cli.terminal import gather, interruptible, make_folder, print_json, print_tables, progress, resumable
 
 if TYPE_CHECKING:
     from training.judge import Calibration, Findings, Limits

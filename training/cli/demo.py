@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import AsJson, Backend, Jobs, Scheduler, Seed, make_workers, named
-from training.cli.terminal import make_folder, print_json, print_tables, progress
+from training.cli.terminal import (
+    AsJson,
+    Backend,
+    Jobs,
+    Scheduler,
+    Seed,
+    make_folder,
+    make_workers,
+    named,
+    print_json,
+    print_tables,
+    progress,
+)
 
 if TYPE_CHECKING:
     from rt_gym import Problem

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from training.cli.options import AsJson, Seed
-from training.cli.terminal import in_known_colours, print_json, print_table
+from training.cli.terminal import AsJson, Seed, in_known_colours, print_json, print_table
 
 if TYPE_CHECKING:
     from rt_gym import Grid

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from training.cli.options import PROBLEMS, AsJson, Changes, Group, Seed, Vision, optimal_range
-from training.cli.terminal import print_json, progress
+from training.cli.terminal import PROBLEMS, AsJson, Changes, Group, Seed, Vision, optimal_range, print_json, progress
 
 if TYPE_CHECKING:
     from rt_gym import Grid, Problem

@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import RUNNING, AsJson, Backend, Group, Jobs, Scheduler, Seed, make_workers, named
-from training.cli.terminal import make_folder, print_json, resumable
+from training.cli.terminal import (
+    RUNNING,
+    AsJson,
+    Backend,
+    Group,
+    Jobs,
+    Scheduler,
+    Seed,
+    make_folder,
+    make_workers,
+    named,
+    print_json,
+    resumable,
+)
 
 if TYPE_CHECKING:
     from rt_gym import Grid
@@ -29,6 +41,9 @@ Level = Annotated[int, _KNOWLEDGE.option("N", "The level of the abstraction.", m
 Cap = Annotated[int, _KNOWLEDGE.option("N", "The largest depth.", min=1)]
 Mode = Annotated[str, _KNOWLEDGE.option("NAME", "G, GI or I.")]
 Kind = Annotated[str, _KNOWLEDGE.option("NAME", "clique or tiles.")]
+Subgoal = Annotated[
+    str, _KNOWLEDGE.option("NAME", "nearer, or first: which region on the way to another is the subgoal.")
+]
 First = Annotated[str, _KNOWLEDGE.option("NAME", "nearest, or sub: every cell then knows its subgoal.")]
 Count = Annotated[int, _KNOWLEDGE.option("N", "How many solved problems.", min=1)]
 Cutoff = Annotated[int, _KNOWLEDGE.option("N", "The most steps between two subgoals.", min=1)]
@@ -47,6 +62,7 @@ def pdb(
     cap: Cap = 20,
     mode: Mode = "I",
     abstraction: Kind = "clique",
+    subgoal: Subgoal = "nearer",
     goals: Goals = None,
     out: Out = None,
     jobs: Jobs = -1,
@@ -60,7 +76,7 @@ def pdb(
     from training.precompute import Patterns
 
     grid = load_map(map_name)
-    order = Patterns(grid, level, cap, mode, abstraction, _goals(goals))
+    order = Patterns(grid, level, cap, mode, abstraction, _goals(goals), subgoal)
     _prepare(order, _file(out, grid, "pdb"), make_workers(jobs, backend, scheduler), yes, as_json)
 
 

@@ -5,8 +5,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.options import OUTPUT, PROBLEMS, AsJson, Backend, Jobs, Scheduler, make_workers, named
-from training.cli.terminal import interruptible, make_folder, print_json, print_table, print_tables, progress
+from training.cli.terminal import (
+    OUTPUT,
+    PROBLEMS,
+    AsJson,
+    Backend,
+    Jobs,
+    Scheduler,
+    interruptible,
+    make_folder,
+    make_workers,
+    named,
+    print_json,
+    print_table,
+    print_tables,
+    progress,
+)
 from training.experiments import ids
 
 if TYPE_CHECKING:

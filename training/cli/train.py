@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from training.cli.options import (
+from training.cli.terminal import (
     AGENTS,
     LEARNING,
     MAPS,
@@ -21,11 +21,16 @@ from training.cli.options import (
     Seed,
     Test,
     Validation,
+    interruptible,
+    make_folder,
     make_workers,
     named,
+    print_json,
+    print_table,
+    print_tables,
+    progress,
     read_draw,
 )
-from training.cli.terminal import interruptible, make_folder, print_json, print_table, print_tables, progress
 
 if TYPE_CHECKING:
     from training.judge.tables import Table
@@ -173,8 +178,7 @@ def goal(
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.learn import draw_parts
-    from training.learn.goal import train_goal
-    from training.learn.goal_log import GoalConfig
+    from training.learn.goal import GoalConfig, train_goal
 
     workers = make_workers(jobs, backend, scheduler)
     config = GoalConfig(level, abstraction, depth, history, states, rounds, min_leaf, confidence, seed)

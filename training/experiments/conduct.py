@@ -20,6 +20,7 @@ from training.experiments.trained import Trained, cross_validate_all, policies_f
 from training.judge.tables import Table
 from training.learn import Reporting, TrainingSetup, silent
 from training.runs import Course, Plan, Result, Runs, Workers, run_plan, write_tables
+from training.runs.courses import by_map
 from training.runs.jobs import provenance, source_stamp
 
 STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
@@ -183,8 +184,8 @@ def _map_tables(parts: Sequence[Part], evidence: Sequence[Evidence]) -> Iterator
 
 def _describe_part(part: Part, plan: Plan, size: str, public: bool) -> dict[str, Any]:
     low, high = part.optimal
-    problems, courses = part.problems[size], iter(plan.courses)
-    dealt = [(ground, list(islice(courses, ground.count(problems)))) for ground in part.grounds]
+    problems, groups = part.problems[size], iter(by_map(plan.courses))  # where maps change a problem is a course
+    dealt = [(ground, [*chain(*islice(groups, ground.count(problems)))]) for ground in part.grounds]
     return {
         "name": part.name,
         "maps": [_describe_map(ground, own, public) for ground, own in dealt],
@@ -192,7 +193,7 @@ def _describe_part(part: Part, plan: Plan, size: str, public: bool) -> dict[str,
         "problems_per_map": problems,
         "problems_in_full": part.problems["full"],
         "optimal": [low, _finite(high)],
-        "rules": _rules(plan),
+        "rules": _rules(plan) + f", changes: {part.changes}" * bool(part.changes),
         "max_moves": part.max_moves,
     }
 

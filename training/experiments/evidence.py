@@ -27,8 +27,7 @@ from training.runs.rows import Batch, Places
 Strata = NDArray[np.int64]
 
 NO_LIMIT = "no limit"
-OUTLINED = ("p-lrta", "pr-lrts", "knn-lrta")  # agents that were built after outlines of their papers
-OUTLINE = "†"  # their mark in tables
+OUTLINE = "†"  # the mark of agents that were built after outlines of their papers
 _WORK = ["exp.\nmean", "95 %\ninterval", "exp.\npooled", "worst\nmove"]
 
 
@@ -79,6 +78,12 @@ class Evidence:
     def score(self, competitor: Any) -> Score:
         """Return the score of a competitor."""
         return self.scores[competitor.entry]
+
+    def by_map(self) -> dict[str, "Evidence"]:
+        """Return the evidence of every map by itself, by the map's name."""
+        places = self.rows.batches[0].places
+        names = dict.fromkeys(ground.map for ground in places.grounds)
+        return {name: Evidence(_on(self.rows, places.maps == k), grids=self.grids) for k, name in enumerate(names)}
 
     def resampled_points(self, cut_off: int, meter: str) -> dict[Entry, tuple[Floats, Floats]]:
         """Return expansions per move and quality, over all problems and each resampling of them.
@@ -174,7 +179,7 @@ def _line(score: Score) -> list[str]:
 
 def label(entry: Entry) -> str:
     """Return what a table calls a contender: its label, with a mark if its algorithm was built after an outline."""
-    return f"{entry.label} {OUTLINE}" if entry.agent in OUTLINED else entry.label
+    return f"{entry.label} {OUTLINE}" if getattr(load_agent(entry.agent), "after_outline", False) else entry.label
 
 
 def _guard(batch: Batch) -> str:

@@ -7,7 +7,7 @@ is listed in its ``changes``. A setting is never tuned until a claim holds: "doe
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from math import inf
 from pathlib import Path
 from typing import Any, TypedDict
@@ -20,7 +20,7 @@ from training.experiments.quantities import Quantity
 from training.experiments.trained import CrossValidation, EvolutionTraining, RLTraining, TreeTraining
 from training.judge import Estimate
 from training.judge.tables import Table
-from training.runs import Allowance, Contender, Course, Entry, Plan, Task, enlist
+from training.runs import Allowance, Contender, Course, Draw, Entry, Plan, Task, enlist
 
 
 @dataclass(frozen=True)
@@ -218,6 +218,7 @@ class Bar(TypedDict):
     high: float
 
 
+_SPARE = 4  # problems that are drawn for one that changes must fit
 WORK, EXCESS = 1.5, 1.5  # by which factor a number, or what is above one of it, may differ from the paper's
 
 
@@ -262,6 +263,8 @@ class Part:
         optimal: the range of the problems' optimal costs.
         name: what tables and notes call it, where an experiment has several.
         vision: see ``rt_gym.Problem``.
+        changes: how the map changes under way, a name of ``rt_gym.changes``: problems are drawn until enough are found
+            that such changes fit, and each has changes of its own.
         rules: options of ``rt_gym.Grid``: connectivity, cost and corner.
         trials: how many times each problem is solved, or ``"converge"``; the numbers of a run are its totals.
         trainings: policies that are trained first and then take part, on the maps ``train_on`` with prices chosen on
@@ -277,6 +280,7 @@ class Part:
     optimal: tuple[float, float] = (1, inf)
     name: str = ""
     vision: int | None = None
+    changes: str = ""
     rules: Mapping[str, Any] = field(default_factory=dict)
     trials: int | str = 1
     max_moves: int = 10_000_000
@@ -314,7 +318,19 @@ class Part:
         for number, ground in enumerate(grounds):
             dealt = ground.deal(problems, number, maps)
             for shift, (grid, count) in enumerate(dealt):  # else all mazes would have the same start
-                yield self._course(grid.replace(**self.rules), count, seed + shift)
+                yield from self._courses_on(grid.replace(**self.rules), count, seed + shift)
+
+    def _courses_on(self, grid: Grid, count: int, seed: int) -> Iterator[Course]:
+        if not self.changes:
+            yield self._course(grid, count, seed)
+            return
+        several = self._course(grid, _SPARE * count, seed)
+        scripted = list(islice(Draw(seed=seed, changes=self.changes).scripted(several), count))
+        if len(scripted) < count:
+            raise InputError(
+                f"{shown(grid.name)}: {self.changes} fits {len(scripted)} of {len(several.tasks)} problems"
+            )
+        yield from scripted
 
     def _course(self, grid: Grid, count: int, seed: int) -> Course:
         drawn = sample_problems(grid, count, *self.optimal, seed)

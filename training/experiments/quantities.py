@@ -184,6 +184,18 @@ class Ratio(Quantity):
         return ratio(self.above.values(parts), self.below.values(parts), self.above.strata(parts))
 
 
+def work_ratio(above: Competitor, below: Competitor, meter: str = "mean", part: int = 0) -> Quantity:
+    """Return the expansions per move of one competitor over those of another, ``"mean"`` or ``"pooled"``."""
+    if meter == "mean":
+        return Ratio(*(Column(one, "expansions_per_move", part) for one in (above, below)))
+    names = ("expansions", "moves")
+    return FunctionOfMeans(_of_pooled, tuple(Column(one, name, part) for one in (above, below) for name in names))
+
+
+def _of_pooled(above: Floats, moves_above: Floats, below: Floats, moves_below: Floats) -> Floats:
+    return (above / moves_above) / (below / moves_below)
+
+
 def _bootstrap(function: Callable[..., Floats], columns: Sequence[Numbers], parts: Parts) -> Estimate | None:
     values = (column.values(parts) for column in columns)
     return bootstrap(function, *values, strata=columns[0].strata(parts))

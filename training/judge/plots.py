@@ -5,7 +5,7 @@ Scores as quality over expansions per move, what a learned policy is like, and h
 
 import io
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -93,7 +93,12 @@ class Panel(NamedTuple):
 
 
 def draw_panels(panels: Sequence[Panel], measure: str = "suboptimality") -> Figure:
-    """Draw trade-offs side by side on the same logarithmic axes, with intervals and the Pareto front of each."""
+    """Draw trade-offs side by side on the same logarithmic axes, with intervals and the Pareto front of each.
+
+    A mark that spends nothing has no logarithm; it stands to the left of all others.
+    """
+    least = min((mark.x for panel in panels for mark in panel.marks if mark.x > 0), default=1.0) / 2
+    panels = [panel._replace(marks=[_from(least, mark) for mark in panel.marks]) for panel in panels]
     everything = [mark for panel in panels for mark in panel.marks]
     styles = {agent: _style(k) for k, agent in enumerate(dict.fromkeys(mark.agent for mark in everything))}
     kinds = list(dict.fromkeys(mark.size for mark in everything))
@@ -114,6 +119,10 @@ def draw_panels(panels: Sequence[Panel], measure: str = "suboptimality") -> Figu
         handles = _legend(styles, sizes, any(mark.front for mark in everything))
         figure.legend(handles=handles, loc="outside lower center", ncols=3 * len(panels), frameon=False)
     return figure
+
+
+def _from(least: float, mark: Mark) -> Mark:
+    return mark if mark.x > 0 else replace(mark, x=least, x_ends=None)
 
 
 def _style(number: int) -> tuple[str, str]:

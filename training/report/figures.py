@@ -4,6 +4,7 @@ One colour and marker for an algorithm within a figure (colours after Okabe and 
 distinguish); what a paper printed is hollow.
 """
 
+import re
 from dataclasses import replace
 
 from training.experiments.dc.f7 import SIZES
@@ -36,8 +37,15 @@ _PR_LRTS = replace(_agent("PR LRTS, all settings", Look(_SKY, "s", line=""), "pr
 
 
 def _database(mode: str, look: Look) -> Curve:
-    rows = rf"pdb-lrta level=(?P<tag>\d+) cap=\d+ mode={mode} "
+    rows = rf"pdb-lrta level=(?P<tag>\d+) cap=\d+ mode={mode} \|"
     return _agent(f"D LRTA*, mode {mode} (label: level)", look, rows)
+
+
+_TO_THE_LETTER = _agent(
+    "D LRTA*, mode I, to the letter (label: level)",
+    Look(_GREY, "o", line=""),
+    r"pdb-lrta level=(?P<tag>\d+) cap=\d+ mode=I subgoal=first keep=False ",
+)
 
 
 # --- TBA* ---
@@ -126,16 +134,45 @@ _TB_E2 = Drawing(
         _by_limit(
             "Suboptimality with the threshold, over that without",
             "ratio",
-            (
-                Curve("ours", _OURS, "ours", rows=r".*R = (?P<x>\d+)"),
-                Curve("paper", _PAPER, "paper", rows=r".*R = (?P<x>\d+)"),
-            ),
+            (Curve("ours", _OURS, "with over without", "R"), Curve("paper", _PAPER, "paper", "R")),
             "log linear",
-            table="Claims",
+            table="Suboptimality without and with the threshold",
         ),
     ),
     "The paper has no figure for it, only the words that paths are about 2 % shorter up to R = 100. Below 1 the"
     " threshold helps.",
+)
+
+
+def _weighted(weight: str, look: Look, work: str = "") -> Curve:
+    """Return suboptimality over R, or over a column of work."""
+    rows = (
+        rf"tba R=(?P<x>(?P<tag>\d+)) r=0.9 c=10 weight={weight} " if work else rf"tba R=(?P<x>\d+) .*weight={weight} "
+    )
+    return Curve(f"weight {weight}", look, "subopt. mean", work, rows)
+
+
+_WEIGHTS = {"1": Look(_BLUE, "^"), "1.5": Look(_GREEN, "D"), "2": Look(_ORANGE, "s"), "3": Look(_VERMILION, "P")}
+_TB_WA = Drawing(
+    (
+        _by_limit(
+            "Suboptimality over the limit R",
+            _QUALITY,
+            tuple(_weighted(weight, look) for weight, look in _WEIGHTS.items()),
+            "log log",
+            table="All settings",
+        ),
+        Plot(
+            "Suboptimality over work (label: R)",
+            "All settings",
+            tuple(_weighted(weight, look, "exp. mean") for weight, look in _WEIGHTS.items()),
+            _WORK,
+            _QUALITY,
+        ),
+    ),
+    "TBA* around A* with a weighted heuristic; weight 1 is TBA*. The paper has no such figure.",
+    across=2,
+    size=(5.4, 4.2),
 )
 
 # --- D* Lite ---
@@ -201,14 +238,14 @@ def _online(title: str, name: str, label: str) -> Bars:
         ("same, first=sub (ours)", "subgoal-lrta first=sub "),
     )
     columns = (("ours", _OURS, name), ("paper", _PAPER, f"{PAPER_OF}{name}"))
-    return Bars(title, "Means over problems, times in µs", rows, columns, label, "log")
+    return Bars(title, "Means over problems, but medians of the first search; times in µs", rows, columns, label, "log")
 
 
 _SG_F2 = Drawing(
     (
         _online("Cost of the path", "cost", "cost"),
-        _online("Time of the first search", "first search", "µs"),
-        _online("Total time", "total", "µs"),
+        _online("Time of the first search (ours: median)", "first search", "µs"),
+        _online("Total time of planning", "total", "µs"),
     ),
     "The paper's Figure 2, a table, as bars on logarithmic axes. Machines differ, so only ratios of times are"
     " compared.",
@@ -269,6 +306,76 @@ _SG_KNN = Drawing(
     size=(5.2, 2.8),
 )
 
+_PATTERNS = (
+    ("subgoal trees", "subgoal-lrta"),
+    ("D LRTA*, level 3", "pdb-lrta level=3 "),
+    ("D LRTA*, level 5", "pdb-lrta level=5 "),
+)
+_PREPARED = (("all subgoal trees", "all trees"), *_PATTERNS[1:])
+_SG_DLRTA = Drawing(
+    (
+        Bars("Mean suboptimality", "Suboptimality", _PATTERNS, (("ours", _OURS, "mean of ratios"),), _QUALITY, start=1),
+        Bars("Expansions per move", "All measures", _PATTERNS, (("ours", _OURS, "exp. mean"),), _WORK),
+        Bars("Preparation, mean of the maps", "Seconds of precomputation", _PREPARED, (("ours", _OURS, "mean"),), "s"),
+    ),
+    "The paper says that quality and preparation are comparable, and that level 5 needs 19.98 more expansions. It"
+    " has no figure.",
+    across=3,
+    size=(4.2, 2.4),
+)
+
+
+def _under(title: str, name: str, label: str) -> Bars:
+    rows = (
+        ("LRTA*", r"lrta depth=1 "),
+        ("LRTA* with trees", r"subgoal-lrta \|"),
+        *((f"LSS-LRTA*({n})", f"lss-lrta lookahead={n} ") for n in (10, 40)),
+        *((f"LSS-LRTA*({n}) with trees", f"subgoal-lrta step=lss-lrta lookahead={n} ") for n in (10, 40)),
+        *((f"LRTA*(k={k})", f"lrta-k k={k} ") for k in (10, 40)),
+        *((f"LRTA*(k={k}) with trees", f"subgoal-lrta step=lrta-k k={k} ") for k in (10, 40)),
+    )
+    return Bars(title, "Means over problems", rows, (("ours", _OURS, name),), label, "log")
+
+
+_SG_UNDER = Drawing(
+    (_under("Cost of the path", "cost", "cost"), _under("Time of planning", "time of planning, µs", "µs")),
+    "With and without subgoal trees, on logarithmic axes. The paper has no such figure.",
+    across=2,
+    size=(5.4, 3.8),
+)
+
+
+def _small(title: str, x: str, label: str, *curves: tuple[str, Look, str]) -> Plot:
+    found = tuple(Curve(name, look, "cost over that of whole trees", x, rows) for name, look, rows in curves)
+    return Plot(title, "Trees and paths", found, label, "cost over that of whole trees")
+
+
+_WHOLE = ("whole trees, one for a goal", Look(_BLACK, "D"), r"subgoal-lrta \|")
+_BOTH = ("both", Look(_GREEN, "s"), "subgoal-lrta least=30 share=2 ")
+_SG_SMALLER = Drawing(
+    (
+        _small(
+            "Without small branches (label: states)",
+            "nodes of a tree",
+            "nodes of a tree, mean",
+            ("without small branches", Look(_BLUE), r"subgoal-lrta least=(?P<tag>\d+) \|"),
+            _WHOLE,
+            _BOTH,
+        ),
+        _small(
+            "One tree for a region (label: level)",
+            "trees, % of cells",
+            "trees, % of cells",
+            ("one tree for a region", Look(_VERMILION, "P"), r"subgoal-lrta share=(?P<tag>\d+) \|"),
+            _WHOLE,
+            _BOTH,
+        ),
+    ),
+    "Ours: the paper names smaller trees and grouping as future work. Below and left is better.",
+    across=2,
+    size=(5.2, 3.9),
+)
+
 # --- Dynamic control ---
 
 _DC_F5 = Drawing(
@@ -290,10 +397,22 @@ def _learned(table: str, lowest: float, highest: float) -> Plot:
 
 
 _DC_F5_LEARNED = Drawing(
-    (_learned("Maps it learned on", 1, 6), _learned("Unseen maps", 1.2, 20)),
-    f"Figure 5 of the paper without pattern databases, and once more on unseen maps. {_LOG} {_NO_NUMBERS}",
-    across=2,
-    size=(5.4, 4.4),
+    (
+        Plot(
+            "Maps with deep depressions",
+            "Maps with deep depressions",
+            (_FIXED_DEPTHS, _ORACLES, _TREES),
+            _WORK,
+            _QUALITY,
+            limits=(10, 2000, 1.2, 30),
+        ),
+        _learned("Maps it learned on", 1, 6),
+        _learned("Unseen maps", 1.2, 20),
+    ),
+    "Figure 5 of the paper without pattern databases: from as many samples as it has, with other trees, and on unseen"
+    f" maps. {_LOG} {_NO_NUMBERS}",
+    across=3,
+    size=(4.6, 4.2),
 )
 _DATABASES = (
     _FIXED_DEPTHS,
@@ -301,6 +420,7 @@ _DATABASES = (
     _database("G", Look(_ORANGE, "s")),
     _database("GI", Look(_PURPLE, "D")),
     _database("I", _MODE_I),
+    _TO_THE_LETTER,
 )
 _DC_F6 = Drawing(
     (
@@ -329,6 +449,7 @@ _DC_F7 = Drawing(
                 _FIXED_DEPTHS,
                 _database("G", Look(_ORANGE, "s")),
                 _database("I", _MODE_I),
+                _TO_THE_LETTER,
                 Curve(
                     "D LRTA*, mode I, paper's Table 2 (label: level)",
                     _PAPER_MODE_I,
@@ -372,6 +493,7 @@ _DC_F8 = Drawing(
                 _K_LRTA,
                 _database("GI", Look(_ORANGE, "v")),
                 _database("I", _MODE_I),
+                _TO_THE_LETTER,
             ),
             _WORK,
             _QUALITY,
@@ -385,7 +507,7 @@ _DC_F8 = Drawing(
                 _agent(
                     "PR LRTS, gamma 1 (label: depth)", Look(_SKY, "s"), r"pr-lrts level=4 depth=(?P<tag>[135]) gamma=1"
                 ),
-                _agent("D LRTA*, mode I (label: level)", _MODE_I, r"pdb-lrta level=(?P<tag>4) cap=16 mode=I "),
+                _agent("D LRTA*, mode I (label: level)", _MODE_I, r"pdb-lrta level=(?P<tag>4) cap=16 mode=I \|"),
             ),
             _WORK,
             _QUALITY,
@@ -417,10 +539,10 @@ def _accuracy(table: str) -> Plot:
 
 
 _DC_ACCURACY = Drawing(
-    (_accuracy("Warcraft maps"), _accuracy("Six maps")),
+    (_accuracy("Maps with deep depressions"), _accuracy("Warcraft maps"), _accuracy("Six maps")),
     "The paper prints the two accuracies of d_max 5 and 20, and no figure. A curve on its dotted line has learned"
     " nothing beyond which label is the most frequent.",
-    across=2,
+    across=3,
     size=(5.2, 3.9),
 )
 
@@ -449,6 +571,138 @@ _DC_N = Drawing(
     "The paper has n = 20 alone, and no figure. Right: above 1 the tree beats fixed depths.",
     across=2,
     size=(5.2, 3.9),
+)
+
+# --- What dynamic control leaves open ---
+
+
+def _fixed_design(design: int, goal: str, look: Look) -> Curve:
+    rows = rf"general-lrta depth=(?P<tag>\d+) design={design} "
+    return _agent(f"{design}: fixed depth (label), {goal}", look, rows)
+
+
+_DC_DESIGNS = Drawing(
+    (
+        Plot(
+            "Suboptimality over work",
+            "Designs",
+            (
+                _FIXED_DEPTHS,
+                _fixed_design(3, "GI by database", Look(_ORANGE, "s")),
+                _fixed_design(4, "I by database", _MODE_I),
+                _fixed_design(5, "GI by classifier", Look(_SKY, "<")),
+                _fixed_design(6, "I by classifier", Look(_BLUE, "^")),
+                _agent(
+                    "7, 8, 9: depth by database",
+                    Look(_GREEN, "D", line=""),
+                    r"general-lrta design=(?P<tag>[789]) ",
+                ),
+                _agent(
+                    "10, 11, 12: depth by classifier",
+                    Look(_PURPLE, "X", line=""),
+                    r"general-lrta design=(?P<tag>1[012]) ",
+                ),
+            ),
+            _WORK,
+            _QUALITY,
+        ),
+    ),
+    f"Below and left of the curve of fixed depths is better. {_LOG} The paper has no such figure.",
+    size=(7.6, 4.8),
+)
+
+
+def _controlled(title: str, rows: str) -> Plot:
+    """Return PR LRTS without and with dynamic control."""
+    curves = (
+        _agent("fixed depth (label: level, or largest depth)", Look(_SKY, "s"), rf"pr-lrts {rows} gamma=1.0 †"),
+        _agent("dynamic control", _MODE_I, rf"pr-lrts {rows} gamma=1.0 control=dynamic"),
+    )
+    return Plot(title, "PR LRTS", curves, _WORK, _QUALITY)
+
+
+_DC_PR = Drawing(
+    (
+        _controlled("Depth 5, by level", r"level=(?P<tag>\d) depth=5"),
+        _controlled("Level 4, by largest depth", r"level=4 depth=(?P<tag>\d+)"),
+    ),
+    f"PR LRTS on maps of 512 x 512, gamma 1. {_LOG} The paper conjectures the gain and has no figure of it.",
+    across=2,
+    size=(5.4, 4.0),
+)
+_RTA_TICKS = (1, 2, 3, 4, 6, 8, 10, 12)
+
+
+def _both_by_depth(name: str) -> Plot:
+    curves = (
+        Curve("LRTA*", _FIXED, "subopt. mean", rows=r"lrta depth=(?P<x>\d+) "),
+        Curve("RTA*", _MODE_I, "subopt. mean", rows=r"rta depth=(?P<x>\d+) "),
+    )
+    return Plot(name, f"All depths, {name}", curves, "depth", _QUALITY, "linear log", ticks=_RTA_TICKS)
+
+
+_DC_RTA = Drawing(
+    (
+        _both_by_depth("171 x 171"),
+        _both_by_depth("unseen maps"),
+        Plot(
+            "RTA* over LRTA*",
+            "RTA* over LRTA*, 171 x 171",
+            tuple(
+                Curve(name, look, "suboptimality of RTA* over LRTA*", "depth", table=f"RTA* over LRTA*, {name}")
+                for name, look in (("171 x 171", _OURS), ("unseen maps", Look(_VERMILION, "s")))
+            ),
+            "depth",
+            "ratio of suboptimalities",
+            "linear linear",
+            ticks=_RTA_TICKS,
+        ),
+    ),
+    "Below 1 RTA* is ahead. The paper says in words that beyond depth 1 there is no difference.",
+    across=3,
+    size=(4.0, 3.6),
+)
+
+
+def _regions_of(name: str, modes: str) -> Plot:
+    looks = {"I": (_MODE_I, Look(_VERMILION, "P", True, "--")), "G": (Look(_BLUE, "s"), Look(_BLUE, "s", True, "--"))}
+    rows = r"pdb-lrta level=(?P<tag>\d+) cap=\d+ mode="
+    curves = tuple(
+        curve
+        for mode in modes
+        for curve in (
+            _agent(f"cliques, mode {mode} (label: level)", looks[mode][0], rf"{rows}{mode} (?!.*tiles)"),
+            _agent(f"tiles, mode {mode} (label: level)", looks[mode][1], rf"{rows}{mode} .*abstraction=tiles"),
+        )
+    )
+    fixed = (_FIXED_DEPTHS,) if len(modes) > 1 else ()
+    return Plot(name, f"Cliques and tiles, {name}", (*fixed, *curves), _WORK, _QUALITY)
+
+
+_DC_TILES = Drawing(
+    (_regions_of("171 x 171", "GI"), _regions_of("512 x 512", "I")),
+    f"Tiles are hollow. {_LOG} The paper uses cliques and has no such figure.",
+    across=2,
+    size=(5.4, 4.4),
+)
+_DC_STORED = Drawing(
+    (
+        Plot(
+            "Problems in which the goal is reached",
+            "Share of problems in which the goal is reached, by what is stored",
+            (
+                Curve("depths (D LRTA*, mode G)", Look(_GREEN, "D"), "depths", "level"),
+                Curve("values, with learning", Look(_ORANGE, "v"), "values, learning", "level"),
+                Curve("values", Look(_BLUE, "s"), "values", "level"),
+                Curve("actions", Look(_VERMILION, "X"), "actions", "level"),
+            ),
+            "level of abstraction",
+            "share of problems",
+            "linear linear",
+            limits=(None, None, -0.03, 1.05),
+        ),
+    ),
+    "Level 0 stores for every pair of cells. The paper's Figure 2 is a drawing of one such place.",
 )
 
 # --- Lookahead and propagation ---
@@ -561,17 +815,85 @@ _RL_CONTROLLERS = _controllers(
 )
 _RL_PPO = _controllers({"networks trained by PPO": (Look(_PURPLE, "s", line=""), "policy-lrta policy=ppo-")})
 
+# --- What the papers leave open ---
+
+_FAMILIES = (
+    "D* Lite",
+    "repeated A*",
+    "TBA*",
+    "LRTA*",
+    "LSS-LRTA*",
+    "RTAA*",
+    "LRTA*(k)",
+    "LRTA*_LS(k, d)",
+    "LRTA* with subgoals",
+    "D LRTA*, mode G",
+    "D LRTA*, mode I",
+    "PR LRTS",
+    "kNN LRTA*",
+)
+
+
+def _changed(kind: str) -> Bars:
+    rows = tuple((name, rf"{re.escape(name)} \|") for name in _FAMILIES)
+    columns = (
+        ("known map", _OURS, f"{kind} known map"),
+        ("vision 5", Look(_ORANGE, hollow=True), f"{kind} vision 5"),
+    )
+    return Bars(kind, "Cost over that of D* Lite", rows, columns, "cost over D* Lite's", "log")
+
+
+_EX_CHANGING = Drawing(
+    tuple(map(_changed, ("bridge", "door", "blockers"))),
+    "Mean cost over that of D* Lite; no bar where a run failed.",
+    across=3,
+    size=(4.4, 5.2),
+)
+
+
+def _varied(title: str, rows: tuple[str, ...], name: str, start: float = 0) -> Bars:
+    """Return what becomes of a headline number."""
+    named = tuple((row, rf"{re.escape(row)} \|") for row in rows)
+    return Bars(title, title, named, (("ours", _OURS, name),), name, start=start)
+
+
+_CORNERS = ("strict", "one", "free")
+_EX_ABLATIONS = Drawing(
+    (
+        *(
+            panel
+            for title, rows in (("Corner rule", _CORNERS), ("Ties", ("first", "random")))
+            for panel in (
+                _varied(title, rows, "SG: subgoals / A*", 1),
+                _varied(title, rows, "DC: ratio, mean"),
+                _varied(title, rows, "LS: LRTA*_LS / RTAA*"),
+            )
+        ),
+        _varied("Patience of the guard", ("default", "1", "10", "50", "without end"), "DC: subopt.", 1),
+        _varied("Moves for each search", ("all", "one"), "LS: LRTA*_LS / RTAA*"),
+        _varied("Moves for each search", ("all", "one"), "LS: LRTA*_LS / LSS-LRTA*"),
+    ),
+    "What each choice does to a headline number, all else being equal; no bar where a run failed. Maps are in the"
+    " tables.",
+    across=3,
+    size=(4.0, 2.0),
+)
+
 FIGURES = {
     "tb-t1": _TB_T1,
     "tb-f3": _TB_F3,
     "tb-f4": _TB_F4,
     "tb-e1": _TB_E1,
     "tb-e2": _TB_E2,
+    "tb-wa": _TB_WA,
     "dl-t1": _DL_T1,
     "dl-f2": _DL_F2,
     "sg-f2": _SG_F2,
     "sg-pre": _SG_PRE,
     "sg-knn": _SG_KNN,
+    "sg-dlrta": _SG_DLRTA,
+    "sg-under": _SG_UNDER,
+    "sg-smaller": _SG_SMALLER,
     "dc-f5": _DC_F5,
     "dc-f5-learned": _DC_F5_LEARNED,
     "dc-f6": _DC_F6,
@@ -580,10 +902,17 @@ FIGURES = {
     "dc-f8": _DC_F8,
     "dc-n": _DC_N,
     "dc-accuracy": _DC_ACCURACY,
+    "dc-designs": _DC_DESIGNS,
+    "dc-pr": _DC_PR,
+    "dc-rta": _DC_RTA,
+    "dc-tiles": _DC_TILES,
+    "dc-stored": _DC_STORED,
     "ls-f4": _over_lookahead("Maze", "Baldur's Gate"),
     "ls-f4b": _over_lookahead("Grid35", "WarCraft III"),
     "ls-t1": _LS_T1,
     "ls-v6": _LS_V6,
     "rl-controllers": _RL_CONTROLLERS,
     "rl-ppo": _RL_PPO,
+    "ex-changing": _EX_CHANGING,
+    "ex-ablations": _EX_ABLATIONS,
 }

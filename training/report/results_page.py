@@ -138,12 +138,25 @@ def write_pages(folder: Path, documents: Iterable[dict[str, Any]] = ()) -> list[
     if files:
         make_folder(documents_folder(folder))
     for path, document in files.items():
-        atomic_write(path, (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+        atomic_write(path, (_dumped(document) + "\n").encode())
     texts = render(folder)
     for path, text in texts.items():
         atomic_write(path, text.encode())
     figures = [write_figure(folder, document) for document in read_documents(folder)]
     return [*files, *texts, *figures]
+
+
+def _dumped(value: Any, indent: str = "") -> str:
+    """Return a value as JSON; what holds no other lists or objects, such as the row of a table, is one line."""
+    parts = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    if not any(isinstance(part, (dict, list)) for part in parts):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    inner = indent + " "
+    texts = [_dumped(part, inner) for part in parts]
+    if isinstance(value, dict):
+        texts = [f"{json.dumps(name)}: {text}" for name, text in zip(value, texts, strict=True)]
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{begin}\n{inner}" + f",\n{inner}".join(texts) + f"\n{indent}{end}"
 
 
 def write_figure(folder: Path, document: dict[str, Any]) -> Path:

@@ -23,6 +23,7 @@ from training.experiments.quantities import (
     Quantity,
     Ratio,
     Trend,
+    work_ratio,
 )
 from training.runs import Place, Result, Row, Runs
 from training.runs.rows import Places
@@ -100,6 +101,8 @@ def cost(agent: Entrant) -> Column:
         (Mean(Derived(np.greater, (cost(SHALLOW), cost(DEEP)))), 2 / 3),
         (Ratio(cost(SHALLOW), cost(DEEP)), 1),
         (Ratio(Column(SHALLOW, "expansions"), Column(DEEP, "expansions")), 600 / 90),
+        (work_ratio(SHALLOW, DEEP), 600 / 90),
+        (work_ratio(SHALLOW, DEEP, "pooled"), 600 / 90),
         (Trend((cost(DEEP), cost(SHALLOW) * 10)), 1),
         (Trend((cost(SHALLOW) * 100, cost(SHALLOW), cost(SHALLOW) / 100)), -1),
         (FunctionOfMeans(lambda a, b: a**2 / b, (cost(SHALLOW), cost(DEEP))), 40),

@@ -9,8 +9,7 @@ from reference.plain_oracle import distances
 from rt_gym import InputError
 from rt_gym.abstraction import abstract
 from training.learn import goal
-from training.learn.goal import cross_validate_goals, fit_goals, top
-from training.learn.goal_log import GoalConfig, GoalSamples, joined, log_goals
+from training.learn.goal import GoalConfig, GoalSamples, cross_validate_goals, fit_goals, joined, log_goals, top
 from training.runs import Course, Draw, Workers, find_courses
 
 HERE = Workers(jobs=1)

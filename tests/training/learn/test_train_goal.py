@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from agents.policies.goals import load_goal_policy
 from training.cli import app
 from training.learn import Parts, draw_parts
-from training.learn.goal import GoalResult, train_goal
-from training.learn.goal_log import GoalConfig, GoalLogging
+from training.learn.goal import GoalConfig, GoalLogging, GoalResult, train_goal
 from training.runs import Draw, Task, Workers
 
 CONFIG = GoalConfig(level=2, depth=4, states=10, rounds=1, min_leaf=20)

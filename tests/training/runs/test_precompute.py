@@ -28,6 +28,7 @@ GRID = Grid(np.random.default_rng(3).random((11, 16)) < 0.75)
 GOALS = ((1, 1), (5, 4), (6, 4))
 ORDERS: list[Order] = [
     Patterns(GRID, level=2, mode="I"),
+    Patterns(GRID, level=3, mode="I", subgoal="first"),
     Patterns(GRID, level=1, cap=3, mode="GI", abstraction="tiles", goals=GOALS),
     Subgoals(GRID),
     Subgoals(GRID, "sub", GOALS),
@@ -49,7 +50,7 @@ def directly(order: Order) -> Any:
     """Return the same knowledge without jobs and files."""
     if isinstance(order, Patterns):
         regions = abstract(order.grid, order.abstraction, order.level)
-        return pdb.build(order.grid, regions, order.mode, order.cap, order.work())
+        return pdb.build(order.grid, regions, order.mode, order.cap, order.work(), subgoal=order.subgoal)
     if isinstance(order, Subgoals):
         return subgoals.build_trees(order.grid, sorted(order.goals, key=order.grid.cell) or None, order.first)
     assert isinstance(order, Neighbours)
@@ -136,6 +137,7 @@ class TestCommand:
         problem = Problem(grid, *[(int(x), int(y)) for y, x in np.argwhere(grid.passable)[[50, 4000]]])
         for kind, agent_id, name, more in (
             ("pdb", "pdb-lrta", "database", ["--level", "3"]),
+            ("pdb", "pdb-lrta", "database", ["--level", "3", "--subgoal", "first"]),
             ("subgoals", "subgoal-lrta", "trees", []),
             ("knn", "knn-lrta", "database", ["--records", "50"]),
         ):
@@ -152,6 +154,7 @@ class TestCommand:
         [
             (["pdb", "no-such-map"], "no-such-map"),
             (["pdb", "open-16", "--mode", "X"], 'mode must be "G", "GI" or "I", not \'X\''),
+            (["pdb", "open-16", "--subgoal", "last"], 'subgoal must be "first" or "nearer", not \'last\''),
             (["pdb", "open-16", "--abstraction", "cubes"], 'abstraction must be "clique" or "tiles"'),
             (["pdb", "open-16", "--level", "99"], "level must be a whole number from 0 to"),
             (["pdb", "open-16", "--goals", "99,99"], r"goal \(99, 99\) is no free cell of the map"),

@@ -8,6 +8,7 @@ PROBLEMS = {"smoke": 5, "record": 100, "full": 100}
 RANGE = (230, 320)
 SEED = 2009
 MAPS_NOTE = "The paper's three maps are not named; these are three Warcraft III maps of the public 512 x 512 set."
+OUTLINE_NOTE = "{} is built after what this paper says of it, not after its own: its rows carry a dagger."
 
 RS = (10, 25, 50, 75, 100, 200, 500, 1000)  # units of computation for a move, in Table 1
 # The suboptimality of acting early and late, as Table 1 prints it, one for each R.
@@ -23,6 +24,11 @@ CUT_OFF = 1000  # expansions; a setting whose worst move exceeds it has no place
 QUEUES = (10, 20, 30, 40, 100, 250)  # of P LRTA*
 LOOKAHEADS = (10, 20, 30, 40, 100, 250, 500, 1000)  # of K LRTA*
 
+HALF = 0.5  # of LRTA*'s work, which P LRTA* and K LRTA* need for solutions as good
+LESS = 0.01  # TBA*'s work over LRTA*'s for solutions as good
+SOONER = 20  # LRTA*'s actions over TBA*'s for as much work
+MAGNITUDE = 0.1  # of others' work: TBA* is more than an order of magnitude better
+GAIN = 0.02  # by which a threshold shortens paths at small R
 SHARE = 0.05  # of problems in which the agent is off the solution when it is found
 SLICES = {10: 700, 100: 70, 1000: 7}  # until then, by R
 
@@ -32,7 +38,7 @@ def slice_of(R: int) -> int:
     return 9 * R // 10
 
 
-def tba(R: int, **options: bool) -> Entrant:
+def tba(R: int, **options: bool | float) -> Entrant:
     """Return TBA* with R units."""
     return entrant("tba", R=R, **options)
 
