@@ -120,8 +120,7 @@ DISCUSSIONS = {
     ),
     "dc-f8": Discussion(
         "Is D LRTA* level with PR LRTS, and ahead of the rest?",
-        "Both are on the Pareto front, D LRTA* at level 3; fixed depths need 589 times its expansions at level 4,"
-        " where the paper says nine.",
+        "Both are on the Pareto front; fixed depths need 589 times the expansions of D LRTA* at level 4, not nine.",
         failed="D LRTA* at level 4 has a suboptimality of 1.103 where the paper prints 1.11, but for 1.2 expansions"
         " instead of 16, so that its factors are 589 and 77 instead of 9 and 4; it is off the front only because level"
         " 3 is better in both, as in the paper's Table 2. PR LRTS at level 4 and depth 5 is off the front because"
