@@ -231,10 +231,10 @@ def abstracts_table(documents: Iterable[dict[str, Any]]) -> Table:
     known = {document["id"]: document for document in documents}
     rows = []
     for says, experiment, begins in HEADLINES:
-        if experiment in known:
-            found = [claim for claim in claims(known[experiment]) if claim["claim"].startswith(begins)]
-            word = overall({"claims": found})
-            numbers = "; ".join(map(_number, found))
+        all_claims = claims(known[experiment]) if experiment in known else []
+        found = [claim for claim in all_claims if claim["claim"].startswith(begins)]
+        if found:
+            word, numbers = overall({"claims": found}), "; ".join(map(_number, found))
             rows.append([_escaped(says), _link(experiment), found[0]["paper"], numbers, f"{SYMBOLS[word]} {word}"])
     return Table("Abstracts", ["what the abstracts say", "tested by", "paper", "ours", "verdict"], rows)
 
