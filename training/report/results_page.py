@@ -1,6 +1,7 @@
 """The pages of results, written from the documents that experiments leave behind: an index, and a page for each."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from math import inf, nan
 from pathlib import Path
@@ -22,7 +23,7 @@ CLAIM_WORDS = 3  # columns of the claims that hold words
 SYMBOLS = {HOLDS: "✔", DIRECTION: "≈", FAILS: "✘", UNDECIDED: "?"}
 _PAGE, _FOLDER, _NOTEBOOK = "results.md", "results", "notes-learning.md"
 _WIDTH = 120
-METERS = ("mean", "pooled")  # how expansions per move are averaged, where a claim says so at its end
+_METER = re.compile(r"(?:, |; |expansions )(mean|pooled)\b")  # how a claim says that expansions are averaged
 _HEAD = """\
 # Results
 
@@ -232,7 +233,7 @@ def abstracts_table(documents: Iterable[dict[str, Any]]) -> Table:
     rows = []
     for says, experiment, begins in HEADLINES:
         all_claims = claims(known[experiment]) if experiment in known else []
-        found = [claim for claim in all_claims if claim["claim"].startswith(begins)]
+        found = headlines({"claims": [claim for claim in all_claims if claim["claim"].startswith(begins)]})
         if found:
             word, numbers = overall({"claims": found}), "; ".join(map(_number, found))
             rows.append([_escaped(says), _link(experiment), found[0]["paper"], numbers, f"{SYMBOLS[word]} {word}"])
@@ -241,8 +242,8 @@ def abstracts_table(documents: Iterable[dict[str, Any]]) -> Table:
 
 def _number(found: dict[str, Any]) -> str:
     """Return a claim's number with its interval, and how expansions were averaged where the claim says so."""
-    meter = next((f"{meter} " for meter in METERS if meter in found["claim"]), "")
-    return f"{meter}{' '.join(with_interval(_estimate(found)))}"
+    meter = _METER.search(found["claim"])
+    return f"{meter[1] + ' ' if meter else ''}{' '.join(with_interval(_estimate(found)))}"
 
 
 def _link(experiment_id: str) -> str:
