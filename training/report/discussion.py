@@ -346,7 +346,7 @@ DISCUSSIONS = {
         "A closed bridge costs learners 6 to 101 times what D* Lite pays; TBA* pays 1.19 times. Doors and blockers"
         " cost much less.",
         failed="Against our expectation stored depths do not bear a closed bridge better than stored goals: D LRTA*"
-        " costs 4.5 times as much in mode G as in mode I; of 40 runs that do not arrive all but one meet the cap of"
+        " costs 3.1 times as much in mode G as in mode I; of 40 runs that do not arrive all but one meet the cap of"
         " 200,000 moves, with subgoal trees, PR LRTS, kNN LRTA* and mode G, and one of repeated A* believes that a"
         " blocker is still where it was last seen. That learners pay at most twice what D* Lite pays was a wrong"
         " expectation, as a bridge that closes leaves a depression to be filled; TBA* begins anew at every step of a"
