@@ -61,13 +61,17 @@ def comparison(name: str) -> dict[str, str]:
     return {"results": digest(rows), "settings": digest(known)}
 
 
+ADDED = ("memory_bytes", "guarded", "guarded_expansions")
+
+
 def older_columns(text: str) -> list[list[str]]:
-    """Return a table without the bytes of memory, and with learned values alone as its states, as it once was."""
+    """Return a table without what was added since, and with learned values alone as its states, as it once was."""
     head, *rows = csv.reader(io.StringIO(text))
-    size, states, agent = head.index("memory_bytes"), head.index("memory"), head.index("agent")
+    states, agent = head.index("memory"), head.index("agent")
     for row in rows:
         row[states] = "0" if row[agent] in SEARCHERS else row[states]
-    return [row[:size] + row[size + 1 :] for row in (head, *rows)]
+    kept = [number for number, name in enumerate(head) if name not in ADDED]
+    return [[row[number] for number in kept] for row in (head, *rows)]
 
 
 def depth() -> dict[str, str]:

@@ -404,7 +404,7 @@ _DC_F5_LEARNED = Drawing(
             (_FIXED_DEPTHS, _ORACLES, _TREES),
             _WORK,
             _QUALITY,
-            limits=(10, 2000, 1.2, 30),
+            limits=(10, 2000, 1.1, 6),
         ),
         _learned("Maps it learned on", 1, 6),
         _learned("Unseen maps", 1.2, 20),

@@ -1,6 +1,7 @@
 """The pages of results, written from the documents that experiments leave behind: an index, and a page for each."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from math import inf, nan
 from pathlib import Path
@@ -22,7 +23,7 @@ CLAIM_WORDS = 3  # columns of the claims that hold words
 SYMBOLS = {HOLDS: "✔", DIRECTION: "≈", FAILS: "✘", UNDECIDED: "?"}
 _PAGE, _FOLDER, _NOTEBOOK = "results.md", "results", "notes-learning.md"
 _WIDTH = 120
-METERS = ("mean", "pooled")  # how expansions per move are averaged, where a claim says so at its end
+_METER = re.compile(r"(?:, |; |expansions )(mean|pooled)\b")  # how a claim says that expansions are averaged
 _HEAD = """\
 # Results
 
@@ -227,22 +228,22 @@ def _index(documents: Sequence[dict[str, Any]], notebook: bool) -> str:
 
 
 def abstracts_table(documents: Iterable[dict[str, Any]]) -> Table:
-    """Return what the abstracts of the papers say, with the verdict on each: a line for every average."""
+    """Return what the abstracts of the papers say, with the verdict on each, the weaker one of both averages."""
     known = {document["id"]: document for document in documents}
-    rows = [
-        [_escaped(headline.says), _link(headline.experiment), *map(_escaped, _headline_cells(found))]
-        for headline in HEADLINES
-        if headline.experiment in known
-        for found in claims(known[headline.experiment])
-        if found["claim"].startswith(headline.begins)
-    ]
-    return Table("Abstracts", ["abstracts say", "tested by", "paper", "ours", "95 % interval", "verdict"], rows)
+    rows = []
+    for says, experiment, begins in HEADLINES:
+        all_claims = claims(known[experiment]) if experiment in known else []
+        found = headlines({"claims": [claim for claim in all_claims if claim["claim"].startswith(begins)]})
+        if found:
+            word, numbers = overall({"claims": found}), "; ".join(map(_number, found))
+            rows.append([_escaped(says), _link(experiment), found[0]["paper"], numbers, f"{SYMBOLS[word]} {word}"])
+    return Table("Abstracts", ["what the abstracts say", "tested by", "paper", "ours", "verdict"], rows)
 
 
-def _headline_cells(found: dict[str, Any]) -> list[str]:
-    meter = next((f" ({meter})" for meter in METERS if found["claim"].endswith(meter)), "")
-    ours, interval = with_interval(_estimate(found))
-    return [found["paper"], f"{ours}{meter}", interval, f"{SYMBOLS[found['verdict']]} {found['verdict']}"]
+def _number(found: dict[str, Any]) -> str:
+    """Return a claim's number with its interval, and how expansions were averaged where the claim says so."""
+    meter = _METER.search(found["claim"])
+    return f"{meter[1] + ' ' if meter else ''}{' '.join(with_interval(_estimate(found)))}"
 
 
 def _link(experiment_id: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from rt_gym import Grid
 from rt_gym.maps.generate import generate
 from training.experiments import load
-from training.experiments.dl import f2
+from training.experiments.dl import figures as dl_figures
 from training.experiments.evidence import Evidence
 from training.experiments.frame import Part
 from training.experiments.quantities import Numbers
@@ -49,7 +49,7 @@ def test_the_least_gain_of_the_threshold_is_a_hundredth() -> None:
 
 
 def test_dstar_lite_is_seen_to_search_only_after_a_cell_was_seen_to_be_blocked() -> None:
-    (seen,) = f2.watched(1)
+    (seen,) = dl_figures.watched(1)
     assert seen.told == seen.count > seen.blocked > 0
     assert seen.turned_blocked <= seen.turned <= seen.count
     assert 0 < seen.blocked_cells < seen.cells

@@ -111,6 +111,7 @@ def shrunk_part(part: Part) -> Part:
         train_on=grounds[1],
         choose_on=grounds[2],
         problems=dict.fromkeys(part.problems, 10),
+        learn_from=None,
         optimal=(20, 300),
         trainings=tuple(trainings),
         validations=tuple(validations),

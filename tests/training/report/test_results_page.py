@@ -126,13 +126,16 @@ class TestAbstracts:
         for headline in HEADLINES:
             found = [one for one in load(headline.experiment).claims if one.text.startswith(headline.begins)]
             assert 1 <= len(found) <= 2, headline
-            assert len([row for row in table.rows if row[0] == headline.says.replace("*", r"\*")]) == len(found)
+            assert len([row for row in table.rows if row[0] == headline.says.replace("*", r"\*")]) == 1
         assert {headline.experiment.partition("-")[0] for headline in HEADLINES} == {"dl", "dc", "ls", "tb", "sg"}
 
-    def test_a_row_has_our_number_and_the_verdict_in_magnitude(self) -> None:
-        found = claim([5.97, 5.5, 6.5], DIRECTION) | {"claim": "for solutions as good: ours, pooled", "paper": "9"}
-        (row,) = abstracts_table([{"id": "dc-f8", "claims": [found]}]).rows
-        assert row[1:] == ["[DC-F8](results/dc-f8.md)", "9", "5.970 (pooled)", "[5.500, 6.500]", "≈ direction only"]
+    def test_a_row_has_our_numbers_and_the_verdict_in_magnitude(self) -> None:
+        said = {meter: f"for solutions as good: ours, {meter}" for meter in ("mean", "pooled")}
+        one = claim([9.0, 8.0, 10.0], HOLDS) | {"claim": said["mean"], "paper": "9"}
+        other = claim([5.97, 5.5, 6.5], DIRECTION) | {"claim": said["pooled"], "paper": "9"}
+        row = abstracts_table([{"id": "dc-f8", "claims": [one, other]}]).rows[0]
+        assert row[1:3] == ["[DC-F8](results/dc-f8.md)", "9"]
+        assert row[3:] == ["mean 9.000 [8.000, 10.0]; pooled 5.970 [5.500, 6.500]", "≈ direction only"]
 
 
 class TestTheSources:
@@ -143,7 +146,8 @@ class TestTheSources:
         if document["commit"] is None:
             pytest.skip("it was made before stamps were kept, and its page says so")
         stamps = (document["checked"] or document)["sources"]
-        assert stamps == {agent: source_stamp(agent) for agent in stamps}
+        ours = [agent for agent in stamps if "." not in agent]  # of an agent of one's own, all sources would count
+        assert [stamps[agent] for agent in ours] == [source_stamp(agent) for agent in ours]
 
 
 class TestTheSentences:
