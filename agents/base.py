@@ -256,10 +256,10 @@ class Searcher(KernelAgent):
         self.memory.state.fill(0)
 
 
-def exact_weight(weight: float) -> Fraction:
-    """Return a weight of the heuristic as the nearest fraction with a denominator of at most 1000."""
-    if isinstance(weight, bool) or not isinstance(weight, Real) or not 1 <= weight <= 1000:
-        raise InputError(f"weight must be a number from 1 to 1000, not {quoted(weight)}")
+def exact_weight(weight: float, name: str = "weight", low: float = 1, high: float = 1000) -> Fraction:
+    """Return a weight, or another number, as the nearest fraction with a denominator of at most 1000."""
+    if isinstance(weight, bool) or not isinstance(weight, Real) or not low <= weight <= high:
+        raise InputError(f"{name} must be a number from {low} to {high}, not {quoted(weight)}")
     return Fraction(float(weight)).limit_denominator(1000)
 
 

@@ -13,7 +13,17 @@ import numpy as np
 import pytest
 
 import agents
-from reference.contract import MOST_MOVES, Settings, assert_legal, exact_cost, gave_up, path_of, random_problems, same
+from reference.contract import (
+    MOST_MOVES,
+    Settings,
+    assert_legal,
+    exact_cost,
+    gave_up,
+    overestimates,
+    path_of,
+    random_problems,
+    same,
+)
 from reference.plain_oracle import distances
 from reference.small_maps import CUP, drawn
 from rt_gym import STAY, Budget, Grid, Problem, World
@@ -164,13 +174,15 @@ class TestCorners:
     def test_open_ground_is_crossed_on_a_shortest_path(
         self, agent_id: str, settings: Settings, connectivity: int, cost: str
     ) -> None:
-        # The goal is inside the lookahead of some settings, and beyond that of others.
+        # The goal is inside the lookahead of some settings, and beyond that of others. A search whose own learning
+        # overestimates raises states ahead of the agent, too, and may then lead round them.
+        misled = overestimates(agent_id, settings) and settings.get("lookahead", 1) > 1
         grid = drawn(*["......."] * 7, connectivity=connectivity, cost=cost)
         for goal in ((4, 3), (3, 5), (5, 5), (6, 0), (0, 1)):
             problem = Problem(grid, (3, 3), goal)
             run = agents.run(agent_id, problem, **settings)
             assert run.solved
-            assert exact_cost(run) == problem.optimal_cost or by_waypoints(agent_id, settings)
+            assert exact_cost(run) == problem.optimal_cost or by_waypoints(agent_id, settings) or misled
 
     @pytest.mark.parametrize("vision", [None, 1, 2])
     def test_a_dead_end_longer_than_any_lookahead_is_left(

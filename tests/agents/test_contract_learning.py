@@ -9,7 +9,7 @@ import pytest
 import agents
 from agents import KernelAgent
 from reference import plain_grid
-from reference.contract import Settings, exact_cost, learner, path_of, random_problems, same
+from reference.contract import Settings, exact_cost, learner, overestimates, path_of, random_problems, same
 from reference.small_maps import CUP, drawn
 from rt_gym import Problem
 from rt_gym.cost import INF, STRAIGHT, to_floats
@@ -144,13 +144,17 @@ class TestLearning:
             agent, _ = learner(agent_id, problem, settings)
             run = agents.run(agent, problem)
             first = plain_grid.initial_heuristic(problem.grid, problem.goal)
-            raised = [cell for cell, value in first.items() if agent.learned[problem.grid.cell(cell)] != value]
+            free = agent.view.terrain.free  # as believed: a lookahead raises cells that turn out to be blocked
+            cells = {problem.grid.cell(cell): value for cell, value in first.items()}
+            raised = [cell for cell, value in cells.items() if free[cell] and agent.learned[cell] != value]
             assert run.memory == len(raised) > 0 or not run.h_updates
             assert run.memory <= run.h_updates
 
     def test_an_agent_that_learned_nothing_says_so(self, agent_id: str, settings: Settings) -> None:
         # On open ground the heuristic is exact.
         skip_forgetful(agent_id)
+        if overestimates(agent_id, settings):
+            pytest.skip("it learns where the heuristic is exact, too")
         run = agents.run(agent_id, Problem(drawn(*["....."] * 4), (0, 0), (4, 2)), trials="converge", **settings)
         assert (run.trials, run.converged, run.h_updates) == ((), True, 0)
         held = agents.load(agent_id).count_states is not KernelAgent.count_states  # states of a search, not values

@@ -83,6 +83,13 @@ def gave_up(run: agents.Run, agent_id: str) -> bool:
     return stands and not agents.load(agent_id).complete
 
 
+def overestimates(agent_id: str, settings: Settings) -> bool:
+    """Whether settings make values rise above what the neighbours say, and so even where the heuristic is exact."""
+    given = agents.parameters(agent_id) | settings
+    dear = any(given.get(name, 1) != 1 for name in ("weight", "cost_weight")) or given.get("lop", "min") != "min"
+    return dear and not agents.load(agent_id).converges
+
+
 def exact_cost(run: agents.Run) -> int:
     """Return the cost of a run in exact arithmetic."""
     if run.problem.grid.cost == "unit":

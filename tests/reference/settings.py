@@ -69,6 +69,32 @@ CATALOGUE: dict[str, Tested] = {
         [{"lookahead": 1, "weight": 3}, {"lookahead": 6, "weight": 2, "commit": "one"}, {"lookahead": 30, "weight": 1}],
         each(lookahead=lookahead, weight=weight, commit=st.sampled_from(["all", "one"])),
     ),
+    "building-block-lrta": Tested(
+        [
+            {"lookahead": 1},
+            {"lookahead": 1, "lop": "median", "beam": 0.5, "expendable": True},
+            {"lookahead": 4, "weight": 2.5, "expendable": True, "commit": "one"},
+            {"lookahead": 30, "da": True, "expendable": True},
+            {"lookahead": 1, "weight": 3, "cost_weight": 6.8, "da": True, "expendable": True},
+        ],
+        st.builds(
+            lambda genes, learning: {**genes, **learning},
+            each(
+                weight=st.sampled_from([1, 1.5, 3, 23]),
+                cost_weight=st.sampled_from([1, 2, 6.8]),
+                da=st.booleans(),
+                expendable=st.booleans(),
+            ),
+            st.one_of(
+                each(
+                    lookahead=st.just(1),
+                    lop=st.sampled_from(["min", "mean", "median", "max"]),
+                    beam=st.sampled_from([1, 0.5, 0.3, 0.001]),
+                ),
+                each(lookahead=lookahead, commit=st.sampled_from(["all", "one"])),
+            ),
+        ),
+    ),
     "w-lrta-ls-k": Tested([{"k": 1, "weight": 2}, {"k": 20, "weight": 3}], each(k=lookahead, weight=weight)),
     "lrta-k": Tested([{"k": 1}, {"k": 12}, {"k": 12, "supports": True}], each(k=propagated, supports=st.booleans())),
     "lrta-k-visited": Tested([{"k": 12}], each(k=propagated, supports=st.booleans())),

@@ -1,0 +1,248 @@
+"""LRTA* put together from building blocks, each a setting: LRTA*, daLRTA*, wLSS-LRTA* and much between them.
+
+V. Bulitko, "Evolving Real-time Heuristic Search Algorithms", ALIFE 2016. One step learns and moves so:
+
+    h(s) = max(h(s), w lop(w_c c(s, s') + h(s')))   s' in the beam: the best of the neighbours, the fraction b of them
+    move to the neighbour with the least c + h      with da, among those whose value was raised least
+    delete s                                        with E, if h(s) rose and s is expendable
+
+A state is expendable if its neighbours are connected to each other by steps among the eight cells around it. The update
+and the choice of the move follow V. Bulitko's published program uLRTA* of 2016, because the paper was not at hand. The
+lookahead by A* is that of M. S. Chowdhury, V. Silva, "Evolving Real-Time Heuristics Search Algorithms with Building
+Blocks", arXiv 1805.08256. The algorithm in plain Python: ``tests/reference/plain_building_block_lrta.py``.
+
+Readings:
+- With a lookahead above one the agent is wdaLSS-LRTA* (Rivera, Baier, Hernández 2015): learning works back from the
+  frontier of the search, over steps that cost w w_c times as much; with da it goes to the frontier state that was
+  raised least. There is no single neighbourhood then, so lop is "min" and the beam is all. With a lookahead of one,
+  the wLSS-LRTA* of weight w is ``cost_weight``: ``weight`` multiplies the value of the neighbour, too.
+- A gene that is not given is off, so that the agent is LRTA* by default: no genes were found to suit every lookahead.
+  On the split mixed-validation the paths of w 3, w_c 6.8, da and E cost a quarter of those of LRTA* with a lookahead of
+  one, but with 30 about twice as much as those of LSS-LRTA*, and in fog three times.
+- Weights are fractions with denominators of at most 1000; products and means are rounded down. The median of an even
+  number is the lower one of the two in the middle.
+- Of neighbours with equal c + h the beam takes those with the larger c first, as everywhere.
+- Values never become infinite where the goal can be reached. With w they grow by powers of w, so the weighted ones end
+  at CAP, a million steps; from there on the agent learns as LRTA* does, h(s) = c + h(s'), by which no value gets more
+  than the cost of a path to the goal above CAP. A deeper search, too, learns without weights where they could pass CAP.
+
+What is deleted:
+- The state that the agent leaves or, with a lookahead, each closed state whose value rose, in the order they were
+  closed, but for those on the path that the agent takes. Deleted states are not moved to and not searched; steps past
+  their corners stay.
+- Neighbours that are connected without a state stay so when it is deleted, so whatever could be reached can be reached,
+  but for what was deleted. Where a cell closes, deletions of the eight states around it are undone, because only they
+  can have relied on it. Where a cell opens, behind dead ends perhaps, all are undone, and so at the end of a trial.
+- With eight neighbours the scan of the state itself tells whether it is expendable. With four it takes up to two more,
+  of the states in the east and in the west; a closed state has to be read again in any case. What the limit of scans
+  does not pay for is not deleted.
+
+So every combination is complete: a value becomes at least the least c + h. If the agent never reached the goal, the
+states that it visits again and again would all rise without end, and so would their neighbours. Convergence to a
+shortest path is promised only without weights and with "min", where values do not overestimate.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import exact_weight
+from agents.kernels.blocks import (
+    CAP,
+    best_move,
+    can_pay,
+    delete_closed,
+    delete_if_joined,
+    heed_changes,
+    lateral,
+    left,
+    search_left,
+    weighted,
+)
+from agents.lss_lrta import LSSLRTA
+from rt_gym.cost import INF
+from rt_gym.errors import InputError, choice, flag
+from rt_gym.jit import kernel, record
+from rt_gym.meter import charge
+from rt_gym.pages import Paged, make_cells, reset_cells
+from rt_gym.search.border import least_raised
+from rt_gym.search.local import Local, frontier_update
+from rt_gym.search.paged_values import PagedValues
+from rt_gym.search.space import NONE, Space
+from rt_gym.search.tree import trace
+from rt_gym.search.values import raise_value, value_at
+from rt_gym.terrain import Terrain
+from rt_gym.trip import CUT, NO_PATH
+from rt_gym.views import KernelView
+
+OPERATORS = ("min", "mean", "median", "max")
+
+# Which deletions hold: those that were made since the last time that all were undone.
+DELETIONS = record(epoch=int)
+
+
+class BlockMemory(NamedTuple):
+    """Learned values, the local search space, what was deleted, and the genes.
+
+    Attributes:
+        h: int64 per cell, the values.
+        space, local: the search, for a lookahead above one.
+        lookahead, commit: how many states it may close, and how many moves are committed.
+        gone: int32 per cell, the epoch in which it was deleted.
+        state: DELETIONS[1].
+        near, dear: int64[9], room for the values of the neighbours.
+        price: int64[8], the weighted cost of a step in each direction: with a lookahead w w_c c, else w_c c.
+        keep: int64[9], how many of so many neighbours are in the beam.
+        over, under: w as a fraction.
+        lop: the index of the operator; ``sorts``, whether it needs the neighbours in order.
+        da, expendable: 1 or 0.
+    """
+
+    h: NDArray[np.int64] | PagedValues
+    space: Space
+    local: Local
+    lookahead: int
+    commit: int
+    gone: NDArray[np.int32] | Paged
+    state: NDArray[np.record]
+    near: NDArray[np.int64]
+    dear: NDArray[np.int64]
+    price: NDArray[np.int64]
+    keep: NDArray[np.int64]
+    over: int
+    under: int
+    lop: int
+    sorts: int
+    da: int
+    expendable: int
+
+
+@kernel(inline=True)
+def step(terrain, trip, memory, s, t):
+    """Learn from the neighbours, delete the state if it can be done without, and commit to one move."""
+    h = memory.h
+    if not charge(trip, s):
+        return np.int64(CUT)
+    moves = np.int64(terrain.mask[s])
+    around = left(terrain, memory, s, moves)
+    y, low, dear = best_move(terrain, memory, s, around, t)
+    if y == NONE:
+        return np.int64(NO_PATH)
+    if memory.sorts != 0:
+        dear = lateral(terrain, memory, s, around, t)
+    value, old = max(weighted(memory, dear), low), value_at(h, terrain, s, t)
+    raise_value(trip, h, terrain, s, t, value)
+    if memory.expendable != 0 and value > old and can_pay(terrain, trip, 0):
+        delete_if_joined(terrain, trip, memory, s, moves)
+    trip.plan[0] = y
+    return np.int64(1)
+
+
+@kernel(inline=True)
+def learn_from_frontier(terrain, trip, memory, best, t):
+    """Learn with weighted costs, with plain ones where a value could pass CAP."""
+    longest = memory.space.state[0].closed + 1
+    fits = (CAP - memory.space.h[best]) // longest >= max(memory.price[0], memory.price[4])
+    price = memory.price if fits else terrain.cost
+    dear = Terrain(
+        terrain.mask, terrain.free, terrain.known, terrain.xy, terrain.offset, price, terrain.metric, terrain.rule
+    )
+    frontier_update(dear, trip, memory.local, memory.h, t)
+
+
+@kernel(inline=True)
+def search(terrain, trip, memory, s, t):
+    """Search, learn, delete, and commit to the path to the border of the depression, or to the best state."""
+    best = search_left(terrain, trip, memory, s, t)
+    if best == NONE or memory.space.f[best] >= INF:
+        return np.int64(NO_PATH)
+    if memory.space.state[0].closed == 0:
+        return np.int64(CUT)
+    target = least_raised(terrain, memory.local, t) if memory.da != 0 else best
+    learn_from_frontier(terrain, trip, memory, best, t)
+    if memory.expendable != 0:
+        delete_closed(terrain, trip, memory, target, t)
+    return min(trace(memory.space, target, trip.plan), memory.commit)
+
+
+@kernel(inline=True)
+def plan(terrain, trip, memory, s, t):
+    """Take one step or, with a lookahead, the path that a search has found."""
+    if memory.expendable != 0:
+        heed_changes(terrain, trip, memory)
+    if memory.lookahead == 1:
+        return step(terrain, trip, memory, s, t)
+    return search(terrain, trip, memory, s, t)
+
+
+class BuildingBlockLRTA(LSSLRTA):
+    """LRTA* from building blocks.
+
+    Args:
+        lookahead: how many states it expands: one is a step of LRTA*, more are closed by an A*.
+        weight: w, from 1 to 1000, of what is learned.
+        cost_weight: w_c, from 1 to 1000, of the costs of steps in what is learned.
+        lop: ``"min"``, ``"mean"``, ``"median"`` or ``"max"``, what is learned of the neighbours in the beam.
+        beam: which fraction of the neighbours, from 0.001 to 1.
+        da: whether it avoids depressions: it goes where values were raised least.
+        expendable: whether it deletes states that it can do without.
+        commit: ``"all"`` the moves that a search has found, or only ``"one"``.
+        tie: ``"first"`` or ``"random"``.
+    """
+
+    plan = staticmethod(plan)
+    converges = False
+    memory_type: ClassVar[Any] = BlockMemory
+
+    def __init__(
+        self,
+        lookahead: int = 1,
+        weight: float = 1,
+        cost_weight: float = 1,
+        lop: str = "min",
+        beam: float = 1,
+        da: bool = False,
+        expendable: bool = False,
+        commit: str = "all",
+        tie: str = "first",
+    ) -> None:
+        super().__init__(lookahead, commit, tie)
+        self.weight = exact_weight(weight)
+        self.cost_weight = exact_weight(cost_weight, "cost_weight")
+        self.lop = choice("lop", lop, OPERATORS)
+        self.beam = exact_weight(beam, "beam", 0.001, 1)
+        self.da, self.expendable = flag("da", da), flag("expendable", expendable)
+        if self.lookahead > 1 and self.lop != "min":
+            raise InputError(f'lop must be "min" with a lookahead above 1, which learns from a frontier, not {lop!r}')
+        if self.lookahead > 1 and self.beam < 1:
+            raise InputError(f"beam must be 1 with a lookahead above 1, which learns from a frontier, not {beam!r}")
+
+    def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
+        """Return what LSS-LRTA* needs, what was deleted, room for the neighbours, and the genes."""
+        price = self.cost_weight * (self.weight if self.lookahead > 1 else 1)
+        return {
+            **super().own_memory(space, view),
+            "gone": make_cells(view.terrain.mask.size, np.int32),
+            "state": np.zeros(1, DELETIONS),
+            "near": np.zeros(9, np.int64),
+            "dear": np.zeros(9, np.int64),
+            "price": np.array([int(cost * price) for cost in view.terrain.cost.tolist()], np.int64),
+            "keep": np.array([-(-k * self.beam // 1) for k in range(9)], np.int64),
+            "over": self.weight.numerator,
+            "under": self.weight.denominator,
+            "lop": OPERATORS.index(self.lop),
+            "sorts": int(self.lop != "min" or self.beam < 1),
+            "da": int(self.da),
+            "expendable": int(self.expendable),
+        }
+
+    def clear_memory(self, view: KernelView, seed: int) -> None:
+        """Let the values start at the heuristic, and nothing be deleted."""
+        super().clear_memory(view, seed)
+        reset_cells(self.memory.gone, 0)
+        self.memory.state[0].epoch = 1
+
+    def begin_trial(self) -> None:
+        """Undo all deletions: the start may be behind them."""
+        self.memory.state[0].epoch += 1
