@@ -34,7 +34,7 @@ FOGGY_HOOK = Problem(drawn("..#.", "..#.", "....", connectivity=4), (1, 0), (3, 
 class TestTrace:
     # One slice is enough for a whole search. At (1,0) the agent sees that (2,0) is blocked.
     # 1: (1,0); (1,1) f 1+3 #1 before (0,0) f 1+3 #2; (2,1) f 2+2; (3,1) f 3+1; the goal comes next, f 4. To (1,1).
-    # There (2,1), which was expanded, turns out to be blocked. f 4 -> h(1,0) = 4 - 0, given 2; h(1,1) = 4 - 1, as given.
+    # There (2,1), which was expanded, turns out to be blocked. f 4 -> h(1,0) = 4 (given: 2), h(1,1) = 4-1 as given.
     # 2: (1,1); (1,2) #1, (0,1) #2 and (1,0) #3 all f 1+4; (1,2); (2,2) f 2+3; (3,2) f 3+2; (3,1) f 4+1; the goal, f 5.
     def test_what_the_first_search_has_learned_keeps_the_second_from_turning_back(self) -> None:
         path, expansions, steps = slices("tbaa", FOGGY_HOOK, R=1000)

@@ -148,6 +148,15 @@ CATALOGUE: dict[str, Tested] = {
             shortcut=st.booleans(),
         ),
     ),
+    "frit": Tested(
+        [
+            {"search": "bfs", "lookahead": 3},
+            {"search": "rtaa", "lookahead": 1},
+            {"search": "rtaa", "lookahead": 12},
+            {"search": "da-rtaa", "lookahead": 5},
+        ],
+        each(search=st.sampled_from(["bfs", "rtaa", "da-rtaa"]), lookahead=lookahead),
+    ),
     "dstar-lite": Tested(
         [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
         each(queue=st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])),
