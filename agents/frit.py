@@ -20,8 +20,8 @@ Readings:
 - ``bfs`` tests states when they are generated, and starts anew when the believed map changes meanwhile. It expands
   ``lookahead`` states per move and stands still until it has found the tree.
 - ``rtaa`` and ``da-rtaa`` are these algorithms with values towards the goal. They walk, search after search, until the
-  first of the open list is in the tree. They learn from that search too: its f is a bound for the goal as well. A
-  colour stays until the tree is found, or a cell opens.
+  first of the open list is in the tree. They learn from that search too: its f is a bound for the goal as well. Its
+  path joins the tree, not where they walked before. A colour stays until the tree is found, or a cell opens.
 - What joined the tree, and what was learned, stays for later trials.
 """
 
