@@ -8,8 +8,8 @@ looks for any cell from which parents still lead to the goal; the path to there 
 The tree is ``agents.kernels.ideal_tree``. The algorithm in plain Python: ``tests/reference/plain_frit.py``.
 
 It is complete. Every cell of a path that joins the tree had been cut off, and now leads to the goal, so that parents
-never form a cycle; until the agent reaches the goal it must meet an arc of which it did not know that it is blocked.
-Breadth-first search tries all cells; RTAA* and daRTAA* would reach the goal even if they never found the tree.
+never form a cycle. From there the agent reaches the goal, or an arc that it did not know to be blocked, of which there
+are finitely many. Breadth-first search tries all cells; RTAA* and daRTAA* reach the goal even without the tree.
 
 Readings:
 - The parent of a cell minimises cost and heuristic on open ground, the first of equal ones in the order of directions.

@@ -9,7 +9,8 @@ plain Python: ``tests/reference/plain_tbaa.py``.
 
 Readings:
 - It starts anew when TBA* does here: when a cell that was expanded, or one beside it, has changed in the believed map.
-  On a known map that stays as it is it never does, learns nothing, and is TBA* move by move.
+  That is more often than the outline asks for, which waits until the path that is followed is blocked. On a known map
+  that stays as it is it never does, learns nothing, and is TBA* move by move.
 - All values are raised at once, before the new search. That reads no neighbours, as in RTAA*, and is not charged, but
   takes time for every state that was expanded.
 - A value is never lowered. While cells only close, as in fog, values stay consistent and never overestimate. After a
