@@ -53,6 +53,8 @@ _TABLE = {
     "p-lrta": ("p_lrta", "PLRTA"),
     "pr-lrts": ("pr_lrts", "PRLRTS"),
     "tba": ("tba", "TBA"),
+    "tbaa": ("tbaa", "TBAA"),
+    "frit": ("frit", "FRIT"),
     "dstar-lite": ("dstar_lite", "DStarLite"),
     "knn-lrta": ("knn_lrta", "KNNLRTA"),
     "subgoal-lrta": ("subgoal_lrta", "SubgoalLRTA"),

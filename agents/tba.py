@@ -52,10 +52,9 @@ MAX_R, FIRST = 10**9, ("count", "length")
 
 
 @kernel
-def initialize(terrain, memory, start, goal):
-    """{1}-{4}; ``loc`` is where the trip is."""
+def initialize(memory, start):
+    """{1}-{4}, but for the lists of A*; ``loc`` is where the trip is."""
     state = memory.state[0]
-    begin_astar(terrain, memory.buckets, start, goal)
     clear(memory.paths, 0)
     clear(memory.paths, 1)
     state.solution_found = 0  # {1}
@@ -148,19 +147,10 @@ def next_loc(memory, loc):
     return np.int64(state.last)  # {27}
 
 
-@kernel
-def plan(terrain, trip, memory, loc, goal):
-    """{6}-{31}: one time slice, one pass of the loop {5}-{32}, which is the trial loop."""
+@kernel(inline=True)
+def trace_and_step(terrain, trip, memory, loc, goal, n_t):
+    """{9}-{31}: trace at most ``n_t`` steps and take the next one along the path that is followed."""
     state, limits = memory.state[0], memory.limits
-    if state.begun == 0 or outdated(terrain, trip, memory.space):
-        initialize(terrain, memory, loc, goal)  # {1}-{4}
-    n_t = limits.n_t if state.solution_found == 0 else limits.n_t_solved
-    if state.solution_found == 0:  # {6}
-        end = search(terrain, trip, memory, goal)  # {7}
-        if end == EXHAUSTED:
-            return np.int64(NO_PATH)
-        state.solution_found = np.int64(end == FOUND)
-    # {8}
     if state.solution_found_and_traced == 0:  # {9}
         if state.done_trace != 0:  # {10}
             begin_trace(memory)  # {11}
@@ -177,6 +167,23 @@ def plan(terrain, trip, memory, loc, goal):
     state.last = loc  # {30}
     trip.plan[0] = direction(terrain, loc, to)  # {31}
     return np.int64(1)
+
+
+@kernel
+def plan(terrain, trip, memory, loc, goal):
+    """{6}-{31}: one time slice, one pass of the loop {5}-{32}, which is the trial loop."""
+    state, limits = memory.state[0], memory.limits
+    if state.begun == 0 or outdated(terrain, trip, memory.space):
+        begin_astar(terrain, memory.buckets, loc, goal)
+        initialize(memory, loc)  # {1}-{4}
+    n_t = limits.n_t if state.solution_found == 0 else limits.n_t_solved
+    if state.solution_found == 0:  # {6}
+        end = search(terrain, trip, memory, goal)  # {7}
+        if end == EXHAUSTED:
+            return np.int64(NO_PATH)
+        state.solution_found = np.int64(end == FOUND)
+    # {8}
+    return trace_and_step(terrain, trip, memory, loc, goal, n_t)
 
 
 def share(R: int, r: float) -> int:

@@ -164,6 +164,25 @@ CATALOGUE: dict[str, Tested] = {
             weight=st.sampled_from([1, 1.1, 1.5, 3.7, 20]),
         ),
     ),
+    "tbaa": Tested(
+        [{"R": 2}, {"R": 5, "threshold": True}, {"R": 7, "r": 0.4, "shortcut": True}, {}],
+        each(
+            R=st.one_of(st.integers(2, 12), st.integers(13, 60)),
+            r=share,
+            c=st.sampled_from([1, 2, 10]),
+            threshold=st.booleans(),
+            shortcut=st.booleans(),
+        ),
+    ),
+    "frit": Tested(
+        [
+            {"search": "bfs", "lookahead": 3},
+            {"search": "rtaa", "lookahead": 1},
+            {"search": "rtaa", "lookahead": 12},
+            {"search": "da-rtaa", "lookahead": 5},
+        ],
+        each(search=st.sampled_from(["bfs", "rtaa", "da-rtaa"]), lookahead=lookahead),
+    ),
     "dstar-lite": Tested(
         [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
         each(queue=st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])),
