@@ -54,6 +54,7 @@ _TABLE = {
     "tba": ("tba", "TBA"),
     "dstar-lite": ("dstar_lite", "DStarLite"),
     "knn-lrta": ("knn_lrta", "KNNLRTA"),
+    "hcdps": ("hcdps", "HCDPS"),
     "subgoal-lrta": ("subgoal_lrta", "SubgoalLRTA"),
     "classifier-lrta": ("classifier_lrta", "ClassifierLRTA"),
     "policy-lrta": ("policy_lrta", "PolicyLRTA"),

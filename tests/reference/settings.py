@@ -150,6 +150,10 @@ CATALOGUE: dict[str, Tested] = {
             cutoff=st.sampled_from([1, 3, 250]),
         ),
     ),
+    "hcdps": Tested(
+        [{}, {"cutoff": 2}, {"cutoff": 4, "reach": 2}],
+        each(cutoff=st.sampled_from([1, 2, 3, 5, 250]), reach=st.integers(1, 3)),
+    ),
     "subgoal-lrta": Tested(
         [
             {},
