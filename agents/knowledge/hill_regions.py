@@ -138,8 +138,7 @@ def _near_pairs(terrain: Terrain, region: NDArray[np.int32], count: int, reach: 
     """Return the pairs of regions that are at most ``reach`` steps apart."""
     from scipy.sparse import coo_array
 
-    free = np.flatnonzero(terrain.free)
-    here, there = (np.concatenate(parts) for parts in zip(*_borders(terrain, region, free), strict=True))
+    here, there = _borders(terrain, region)
     beside = coo_array((np.ones(here.size, np.int64), (here, there)), shape=(count, count)).tocsr()
     beside.data[:] = 1
     near = beside
@@ -151,16 +150,15 @@ def _near_pairs(terrain: Terrain, region: NDArray[np.int32], count: int, reach: 
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].astype(np.int32)
 
 
-def _borders(
-    terrain: Terrain, region: NDArray[np.int32], free: NDArray[np.int64]
-) -> list[tuple[NDArray[np.int32], ...]]:
-    """Return, for every direction, the regions that a step leaves and enters where these differ."""
-    steps = []
+def _borders(terrain: Terrain, region: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the regions that are left and entered by every step that leads from one into another."""
+    free, left, entered = np.flatnonzero(terrain.free), [], []
     for d in range(8):
         cells = free[terrain.mask[free] >> d & 1 != 0]
         here, there = region[cells], region[cells + terrain.offset[d]]
-        steps.append((here[here != there], there[here != there]))
-    return steps
+        left.append(here[here != there])
+        entered.append(there[here != there])
+    return np.concatenate(left), np.concatenate(entered)
 
 
 def _joined(
