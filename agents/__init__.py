@@ -53,6 +53,7 @@ _TABLE = {
     "pr-lrts": ("pr_lrts", "PRLRTS"),
     "tba": ("tba", "TBA"),
     "dstar-lite": ("dstar_lite", "DStarLite"),
+    "mpgaa": ("mpgaa", "MPGAA"),
     "knn-lrta": ("knn_lrta", "KNNLRTA"),
     "hcdps": ("hcdps", "HCDPS"),
     "subgoal-lrta": ("subgoal_lrta", "SubgoalLRTA"),
