@@ -5,6 +5,9 @@ Joint Conference on Artificial Intelligence, 2010; R. Lawrence, V. Bulitko, "Dat
 in Video-Game Pathfinding", IEEE Transactions on Computational Intelligence and AI in Games 5(3), 2013. The regions and
 paths are those of ``agents.knowledge.hill_regions``.
 
+Of 40 problems each on the bundled caves-128 and rooms-64 the mean suboptimality is 1.46 and 1.30 with a reach of 1,
+1.14 and 1.09 with 2, 1.09 and 1.04 with 3; a step more takes two to three times as long to prepare.
+
 Readings:
 - Where the goal can be climbed to from the start no seed is visited. Else the seed of its region is passed by if the
   first subgoal behind it can be climbed to, and that of the goal's region if the goal can be from a subgoal on the path
@@ -173,6 +176,7 @@ class HCDPS(GoalSeeker):
     plan = staticmethod(plan)
     precomputes = True
     after_outline = True
+    converges = False  # it is no learner: every trial takes the same way
 
     def __init__(self, cutoff: int = CUTOFF, reach: int = REACH, tie: str = "first") -> None:
         super().__init__(tie)
@@ -253,7 +257,8 @@ class HCDPS(GoalSeeker):
         state.pursued = self.view.goal_cell
 
     def layers(self) -> dict[str, NDArray[Any]]:
-        """Return what can be drawn; ``subgoals``, n x 2, are those still to come on the way to the next seed."""
-        state = self.memory.state[0]
-        rest = np.append(self.memory.cells[state.next : state.end], np.int32(state.pursued))
-        return super().layers() | {"subgoals": positions(self.view.terrain, rest[rest != self.view.goal_cell])}
+        """Return what can be drawn: ``subgoals``, n x 2, as far as the next seed; ``regions`` by their numbers."""
+        state, view = self.memory.state[0], self.view
+        ahead = np.concatenate([[state.pursued], self.memory.cells[state.next : state.end]])
+        subgoals = positions(view.terrain, ahead[ahead != view.goal_cell])
+        return super().layers() | {"subgoals": subgoals, "regions": view.inner(self.memory.region)}

@@ -50,6 +50,14 @@ def test_the_regions_and_paths_of_the_horseshoe() -> None:
     assert cells == [(0, 0), (0, 2), (0, 0), (4, 0)]
 
 
+def test_layers_show_the_regions_and_the_subgoals_as_far_as_the_next_seed() -> None:
+    agent, _ = start("hcdps", HORSESHOE)
+    agent.act()
+    layers = agent.layers()
+    assert layers["subgoals"].tolist() == [[0, 0], [4, 0]]
+    assert layers["regions"].tolist() == [[0, 0, 0, 0, 0], [1, -1, -1, -1, 0], [1, 1, 1, -1, 0]]
+
+
 def region_of(made: HillRegions, grid: Grid, cell: Position) -> int:
     return int(made.region[grid.cell(cell)])
 
