@@ -16,8 +16,8 @@ Readings:
   has left. With one scan per move they are not tried, and the agent climbs from seed to seed.
 - A climb takes the steps that were tried beforehand, see ``agents.knowledge.climb``, so ``tie="random"`` does not touch
   it. Every move is one expansion. The heuristic falls with every step of a leg: no cell of it is seen twice.
-- The map of the regions is that believed at reset. In fog it has no obstacles, and there is nothing but the climb to
-  the goal.
+- The map of the regions is that believed at reset. In fog it has no obstacles but those in sight, and little but the
+  climb to the goal is left.
 - Guard, ours: on a map that turns out different, or changes, a climb may come to a cell where the heuristic does not
   fall. For the rest of the trial the agent is LRTA* towards the goal, which is complete: from the same cell on, without
   another scan. So it is from the start where the map of the regions has no way. ``guarded`` counts these trials,
@@ -164,8 +164,9 @@ class HCDPS(GoalSeeker):
     Built after an outline, the abstracts of the two papers. It pins down regions in which every state and the seed can
     be climbed to from each other, optimal paths between seeds of regions near each other, dynamic programming for the
     others, subgoals like those of kNN LRTA*, and that nothing is learned. Code published by an author (R. Lawrence,
-    ubco-db/database-pathfinding) agrees in base paths between neighbours that are joined to cheapest ways. All else is
-    our reading.
+    ubco-db/database-pathfinding) agrees in compressed paths between neighbours up to a number of steps apart, which are
+    joined to cheapest ways. It compresses what is joined once more, where ours visits the seeds between two paths. All
+    else is our reading.
 
     Args:
         cutoff: the most steps of a climb, and so the radius of a region.

