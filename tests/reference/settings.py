@@ -142,6 +142,7 @@ CATALOGUE: dict[str, Tested] = {
         [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
         each(queue=st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])),
     ),
+    "mpgaa": Tested([{}], st.just({})),
     "knn-lrta": Tested(
         [{"records": 0}, {"records": 25}, {"records": 40, "neighbours": 2, "cutoff": 12}],
         each(
