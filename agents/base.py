@@ -58,6 +58,7 @@ class KernelAgent(Carrying, Thoughts):
         complete: whether it reaches every goal that can be reached, given the moves.
         converges: whether its paper promises that repeated trials end with a shortest path, which takes values that
             never overestimate.
+        lowers: whether it lowers values where the map opens, so that they stay consistent.
         restless: whether it moves although the plan is not ready, rather than stand still.
         backward: whether its search begins at the goal.
         after_outline: whether it is built after an outline of its paper, so that details of it are our readings.
@@ -67,6 +68,7 @@ class KernelAgent(Carrying, Thoughts):
     forgets: ClassVar[bool] = False
     complete: ClassVar[bool] = True
     converges: ClassVar[bool] = True
+    lowers: ClassVar[bool] = False
     pooled: ClassVar[bool] = False
     precomputes: ClassVar[bool] = False
     restless: ClassVar[bool] = False

@@ -17,6 +17,21 @@ from rt_gym.search.space import NONE
 from rt_gym.terrain import h0
 
 
+@kernel(inline=True)
+def steepest(terrain, s, moves, b):
+    """Return the one of ``moves`` with the smallest c + h towards ``b``, NONE if there are none, and that c + h.
+
+    Of equal ones the dearest step comes first, then the order of directions.
+    """
+    y, f = np.int64(NONE), np.int64(INF)
+    for d in range(8):
+        if moves >> d & 1:
+            value = terrain.cost[d] + h0(terrain, s + terrain.offset[d], b)
+            if value < f or (value == f and terrain.cost[d] > terrain.cost[y]):
+                y, f = np.int64(d), value
+    return y, f
+
+
 @kernel
 def climb(terrain, trip, a, b, cutoff):
     """Climb from ``a`` to ``b`` in at most ``cutoff`` steps, each of which is a scan.
@@ -29,12 +44,7 @@ def climb(terrain, trip, a, b, cutoff):
         if s == b:
             break
         scan(trip)
-        moves, y, f = terrain.mask[s], np.int64(NONE), np.int64(INF)
-        for d in range(8):
-            if moves >> d & 1:
-                value = terrain.cost[d] + h0(terrain, s + terrain.offset[d], b)
-                if value < f or (value == f and terrain.cost[d] > terrain.cost[y]):
-                    y, f = np.int64(d), value
+        y, f = steepest(terrain, s, terrain.mask[s], b)
         if y == NONE or f - terrain.cost[y] >= left:
             return np.int64(NONE)
         s += terrain.offset[y]

@@ -28,7 +28,7 @@ Event = tuple[str, int, bool]
 
 MOST = 5000
 GRID = drawn(*CUP)
-OPTIMAL = ["dstar-lite", "astar", "repeated-astar"]
+OPTIMAL = ["dstar-lite", "mpgaa", "astar", "repeated-astar"]
 
 
 def started(agent_id: str, problem: Problem, settings: Settings, budget: int | None = None) -> tuple[Any, World]:

@@ -187,6 +187,7 @@ CATALOGUE: dict[str, Tested] = {
         [{}, {"queue": "heap-larger-g"}, {"queue": "heap-smaller-g"}],  # {}: buckets wherever they can be
         each(queue=st.sampled_from([None, "heap-larger-g", "heap-smaller-g"])),
     ),
+    "mpgaa": Tested([{}], st.just({})),
     "knn-lrta": Tested(
         [{"records": 0}, {"records": 25}, {"records": 40, "neighbours": 2, "cutoff": 12}],
         each(
@@ -194,6 +195,10 @@ CATALOGUE: dict[str, Tested] = {
             neighbours=st.integers(1, 12),
             cutoff=st.sampled_from([1, 3, 250]),
         ),
+    ),
+    "hcdps": Tested(
+        [{}, {"cutoff": 2}, {"cutoff": 4, "reach": 2}],
+        each(cutoff=st.sampled_from([1, 2, 3, 5, 250]), reach=st.integers(1, 3)),
     ),
     "subgoal-lrta": Tested(
         [

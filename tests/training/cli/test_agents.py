@@ -21,7 +21,7 @@ def test_the_list_has_every_id_with_its_parameters_and_bound() -> None:
 def test_the_list_says_who_prepares_beforehand() -> None:
     entries = json.loads(runner.invoke(app, ["agents", "--json"]).stdout)
     prepared = {entry["id"] for entry in entries if entry["precomputes"]}
-    assert prepared == {"pr-lrts", "knn-lrta", "subgoal-lrta", "pdb-lrta", "general-lrta"}
+    assert prepared == {"pr-lrts", "knn-lrta", "hcdps", "subgoal-lrta", "pdb-lrta", "general-lrta"}
     assert "prepares: whether it computes knowledge" in runner.invoke(app, ["agents"]).stdout
     assert "prepares itself for a map beforehand" in runner.invoke(app, ["agents", "pdb-lrta"]).stdout
 

@@ -150,7 +150,7 @@ def test_the_portfolio_has_all_real_agents_that_a_budget_is_enough_for(monkeypat
     assert "needy" not in portfolio()
 
 
-@pytest.mark.parametrize("agent_id", ["pdb-lrta", "general-lrta", "knn-lrta", "subgoal-lrta", "pr-lrts"])
+@pytest.mark.parametrize("agent_id", ["pdb-lrta", "general-lrta", "knn-lrta", "hcdps", "subgoal-lrta", "pr-lrts"])
 def test_an_agent_that_prepares_itself_is_marked(agent_id: str) -> None:
     assert enlist(agent_id, {}, Allowance.of(100)).precomputes
 
