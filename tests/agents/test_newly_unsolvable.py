@@ -17,8 +17,7 @@ Settings = dict[str, Any]
 
 # Those that search the whole map always find out. Others do where their lookahead happens to cover all they can reach,
 # and otherwise walk on until their moves are used up.
-KNOWING = {"astar", "weighted-astar", "repeated-astar", "late-astar", "tba", "tbaa", "dstar-lite"}
-KNOWING = {"astar", "weighted-astar", "repeated-astar", "late-astar", "tba", "dstar-lite", "mpgaa"}
+KNOWING = {"astar", "weighted-astar", "repeated-astar", "late-astar", "tba", "tbaa", "dstar-lite", "mpgaa"}
 MOST = 60
 
 

@@ -37,7 +37,14 @@ def frontier_update(view: Map, search: Search, h: Heuristic, w: int = 1) -> tupl
 
 
 def plan(
-    view: Map, s: Position, goal: Position, lookahead: int, commit: str, h: Heuristic, target: Target, weight: int
+    view: Map,
+    s: Position,
+    goal: Position,
+    lookahead: int,
+    commit: str,
+    h: Heuristic,
+    target: Target = best_of_open,
+    weight: int = 1,
 ) -> Plan:
     """Search, learn, and commit to all steps to the target in OPEN or to the first one."""
     search = a_star(view, s, goal, lambda state: h[state], lookahead)

@@ -12,7 +12,9 @@ from reference.plain_grid import MAX_MOVES, Change, Heuristic, Map, Plan, Positi
 from rt_gym.grid import Grid
 
 
-def plan(view: Map, s: Position, goal: Position, lookahead: int, commit: str, h: Heuristic, target: Target) -> Plan:
+def plan(
+    view: Map, s: Position, goal: Position, lookahead: int, commit: str, h: Heuristic, target: Target = best_of_open
+) -> Plan:
     """Search, learn, and commit to all steps to the target in OPEN or to the first one."""
     search = a_star(view, s, goal, lambda state: h[state], lookahead)
     if search.best is None:
