@@ -10,8 +10,8 @@ AR0700SR, a map of Baldur's Gate, 26 are solved without a record if there are 10
 median suboptimality is 1.38, 1.21 and 1.13, on AR0012SR 1.22, 1.15 and 1.10, in a generated cave 1.25, 1.20 and 1.13.
 The means depend on the few problems that no record fits, which are left to LRTA*. In mazes and among many small rooms
 that is most of them with any of the three sizes. With 10,000 records, to try 5, 20 or 50 of them instead of 10 changes
-these medians by less than 0.01. They take 0.2 to 2.3 MB and, for maps of 512 x 512 cells, 5 to 15 seconds of one core,
-55 for a maze.
+these medians by less than 0.01. They take 0.2 to 2.3 MB and, for maps of 512 x 512 cells, 5 to 15 seconds of one core;
+a maze, where 1000 take 5.5, would take ten times that.
 
 Readings:
 - A record is as far from a problem as the farther of the two starts and the two goals, by the heuristic. Of equally

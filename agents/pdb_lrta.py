@@ -6,11 +6,11 @@ Heuristic Search", ICAPS 2007: General LRTA* (Figure 1) with the entries of a pa
 Deviations and readings:
 - A subgoal is kept until the agent enters its region, or the goal's, where the goal is kept for the rest of the trial.
   In the text the entry is that of the region in which the agent stands, at every move (``keep=False``). But the way to
-  a subgoal may cross a third region, whose entry leads back, even on open ground where there is nothing to learn: half
-  of the runs on game maps would never end. With kept subgoals that are nearer to the goal each time
-  (``agents.knowledge.pdb``) there are finitely many of them, LRTA* reaches each, and so mode I is complete on a map
-  that stays as it is. In mode GI an entry may be the goal outside of its region; that is looked up at every move,
-  nothing is kept meanwhile, and the agent may come back: there the guard is needed still.
+  a subgoal may cross a third region, whose entry leads back, even on open ground where there is nothing to learn:
+  without the guard half of the runs on game maps do not end within 10,000 moves. With kept subgoals that are nearer to
+  the goal each time (``agents.knowledge.pdb``) there are finitely many of them, LRTA* reaches each, and so mode I is
+  complete on a map that stays as it is. In mode GI an entry may be the goal outside of its region; that is looked up at
+  every move, nothing is kept meanwhile, and the agent may come back: there the guard is needed still.
 - The depth of an entry is right for a representative. Where the agent has been before on its way to subgoals that it
   keeps, or to the goal that it keeps, the depth was too small: it is doubled for every visit, up to the cap.
 - Values are learned for every goal and subgoal apart.

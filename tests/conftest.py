@@ -17,6 +17,12 @@ pytest.register_assert_rewrite("reference")  # what tests share says as much as 
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(autouse=True)
+def _no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget how wide the terminal is from which tests are run: tables are as wide as they have to be."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def shared_maps() -> Path:
     """The folder of full-size game maps beside the repository; tests that want it are skipped where it is missing."""

@@ -25,6 +25,7 @@ from training.experiments import dc, ls, sg
 from training.experiments.evidence import Evidence, Strata, exactly, score_table, with_interval
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, near_cost, sweep
 from training.experiments.quantities import (
+    METERS,
     Column,
     Counted,
     CurveRatio,
@@ -34,6 +35,7 @@ from training.experiments.quantities import (
     Parts,
     Quantity,
     Ratio,
+    quotient_of_shares,
     work_ratio,
 )
 from training.judge import Estimate
@@ -41,7 +43,6 @@ from training.judge.stats import Floats
 from training.judge.tables import Table
 
 PAPER = "No paper"
-METERS = ("mean", "pooled")
 SEED = 2026
 
 
@@ -325,12 +326,8 @@ def _representative_claims() -> Iterator[Claim]:
         ratio = Ratio(FirstMembers(name), usual(name))
         yield Claim(f"{head}: {text} of D LRTA*", "1 expected", ratio, low=0.9, high=1.1)
     columns = (FirstMembers("expansions"), FirstMembers("moves"), usual("expansions"), usual("moves"))
-    pooled = FunctionOfMeans(_quotient_of_shares, columns)
+    pooled = FunctionOfMeans(quotient_of_shares, columns)
     yield Claim(f"{head}: expansions per move, pooled of D LRTA*", "1 expected", pooled, low=0.9, high=1.1)
-
-
-def _quotient_of_shares(mine: Floats, my_moves: Floats, theirs: Floats, their_moves: Floats) -> Floats:
-    return (mine / my_moves) / (theirs / their_moves)
 
 
 def _representative_table(evidence: Parts) -> Table:

@@ -140,7 +140,7 @@ def entrant(agent: str, **settings: Any) -> Entrant:
 
     Example:
         >>> entrant("tba", R=10).entry.label
-        'tba R=10 r=0.9 c=10'
+        'tba R=10 r=0.9 c=10 weight=1'
     """
     return Entrant(agent, tuple(settings.items()))
 
@@ -236,8 +236,8 @@ def near_cost(figure: float, factor: float = EXCESS, unit: float = 0.01) -> Bar:
     """Return the bar around a printed suboptimality: around what it is above one, give or take half its last digit.
 
     Example:
-        >>> {name: round(end, 3) for name, end in near_cost(1.11).items()}
-        {'low': 1.07, 'high': 1.172}
+        >>> {name: round(end, 2) for name, end in near_cost(1.11).items()}
+        {'low': 1.07, 'high': 1.17}
     """
     above, half = figure - 1, unit / 2
     return {"low": 1 + max(0.0, above - half) / factor, "high": 1 + (above + half) * factor}

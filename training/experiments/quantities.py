@@ -20,6 +20,7 @@ from training.judge.stats import Floats
 from training.runs import Entry
 
 Parts = Sequence[Evidence]
+METERS = ("mean", "pooled")  # averages of work per move: over problems, and of all work over all moves
 SPLIT = 3  # nodes of a tree that asks one question
 
 
@@ -189,10 +190,13 @@ def work_ratio(above: Competitor, below: Competitor, meter: str = "mean", part: 
     if meter == "mean":
         return Ratio(*(Column(one, "expansions_per_move", part) for one in (above, below)))
     names = ("expansions", "moves")
-    return FunctionOfMeans(_of_pooled, tuple(Column(one, name, part) for one in (above, below) for name in names))
+    return FunctionOfMeans(
+        quotient_of_shares, tuple(Column(one, name, part) for one in (above, below) for name in names)
+    )
 
 
-def _of_pooled(above: Floats, moves_above: Floats, below: Floats, moves_below: Floats) -> Floats:
+def quotient_of_shares(above: Floats, moves_above: Floats, below: Floats, moves_below: Floats) -> Floats:
+    """Return work over moves, divided by that of another."""
     return (above / moves_above) / (below / moves_below)
 
 

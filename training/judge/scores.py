@@ -10,7 +10,7 @@ maps, each with all its problems, say it for such maps.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -378,7 +378,7 @@ def _score(
         measure=sample.measure,
         quality=own.pop("quality", None),
         quality_median=float(np.median(sample.quality)),
-        quality_tail=float(np.quantile(sample.quality, TAIL, method="higher")),
+        quality_tail=float(np.sort(sample.quality)[ceil(TAIL * (arena.problems - 1))]),
         quality_worst=float(sample.quality.max()),
         scans_pooled=float(sample.column("scans").sum()) / max(1.0, float(sample.moves.sum())),
         worst_move=sample.worst_move,

@@ -106,5 +106,5 @@ def needed(work: Floats, suboptimality: Floats, target: Floats) -> Floats:
 
 def ratio(work: Floats, suboptimality: Floats, own_work: Floats, own_suboptimality: Floats) -> Floats:
     """Return how many times its own work a curve needs for a policy's suboptimality, row by row; above 1 is a win."""
-    with np.errstate(divide="ignore"):  # a policy may do without any work
+    with np.errstate(divide="ignore", invalid="ignore"):  # a policy, or a curve in a file, may do without any work
         return np.exp(needed(work, suboptimality, own_suboptimality) - np.log(own_work))

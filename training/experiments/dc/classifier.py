@@ -19,6 +19,7 @@ from training.experiments import dc
 from training.experiments.evidence import Evidence, ratio, with_interval
 from training.experiments.frame import Claim, Experiment, Ground, Part
 from training.experiments.quantities import (
+    METERS,
     Advantage,
     CrossValidated,
     CurveRatio,
@@ -67,7 +68,6 @@ def _line(evidence: Evidence, one: CrossValidation) -> list[str]:
     ]
 
 
-METERS = ("mean", "pooled")
 HISTORIES = (5, 10, 20, 40, 80)
 USUAL = 20  # the paper's history
 GOOD_AND_BAD = (10, 20)  # d_max

@@ -17,6 +17,7 @@ from training.experiments import dc, tb
 from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, near, near_cost, sweep
 from training.experiments.quantities import (
+    METERS,
     Advantage,
     Column,
     CurveRatio,
@@ -25,9 +26,9 @@ from training.experiments.quantities import (
     Largest,
     Mean,
     OnFront,
-    Quantity,
     Ratio,
     Trend,
+    work_ratio,
 )
 from training.judge.stats import Floats, needed
 from training.judge.tables import Table
@@ -43,7 +44,6 @@ def _f6_agent(mode: str, level: int) -> Entrant:
     return dc.d_lrta(mode, level, CAP)
 
 
-METERS = ("mean", "pooled")
 DEPTH_CLAIMS = (
     *(
         Claim(
@@ -202,17 +202,6 @@ def _factor(names: int, *means: Floats) -> Floats:
     return (1 + np.exp(logs)) / reached[:, -1]
 
 
-def _quotient(mine: Floats, my_moves: Floats, theirs: Floats, their_moves: Floats) -> Floats:
-    return (mine / my_moves) / (theirs / their_moves)
-
-
-def _work_over_pr_lrts(meter: str) -> Quantity:
-    if meter == "mean":
-        return _d_lrta_over_pr_lrts("expansions_per_move")
-    columns = (Column(agent, name) for agent in (D_LRTA, PR_LRTS) for name in ("expansions", "moves"))
-    return FunctionOfMeans(_quotient, tuple(columns))
-
-
 F8_CLAIMS = (
     Claim(
         "D LRTA* at level 4: suboptimality, the mean",
@@ -266,7 +255,7 @@ F8_CLAIMS = (
             "neither dominates the other: PR LRTS searches slightly fewer states: expansions per move of D LRTA* over"
             f" its, {meter}",
             "slightly above 1",
-            _work_over_pr_lrts(meter),
+            work_ratio(D_LRTA, PR_LRTS, meter),
             low=1,
             high=1.5,
             direction=(0.5, 2),

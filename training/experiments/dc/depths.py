@@ -27,6 +27,7 @@ from training.experiments import dc, tb
 from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Experiment, Ground, Part, near, sweep
 from training.experiments.quantities import (
+    METERS,
     Advantage,
     Column,
     Competitor,
@@ -125,7 +126,6 @@ OURS = {
     ", ties read by order": TreeTraining("rich-ordered-20", 20, replace(RICH, ties="ordered"), dagger=2),
 }
 PARTS = ("maps with deep depressions", "maps it learned on", "unseen maps")
-METERS = ("mean", "pooled")
 
 
 def _largest_ratio(*ratios: Floats) -> Floats:

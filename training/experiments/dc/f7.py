@@ -19,7 +19,18 @@ from rt_gym.abstraction import abstract
 from training.experiments import dc, tb
 from training.experiments.evidence import Evidence, mean, ratio_table, score_table
 from training.experiments.frame import Claim, Entrant, Experiment, Part, near, near_cost
-from training.experiments.quantities import Column, Counted, CurveRatio, Mean, Numbers, OnMap, Quantity, Ratio, Trend
+from training.experiments.quantities import (
+    METERS,
+    Column,
+    Counted,
+    CurveRatio,
+    Mean,
+    Numbers,
+    OnMap,
+    Quantity,
+    Ratio,
+    Trend,
+)
 from training.judge import Estimate
 from training.judge.tables import Table, digits
 
@@ -97,9 +108,6 @@ def _slope(x: Sequence[float], y: Sequence[float]) -> float:
 
 def _share_at_cap(mode: str, evidence: Evidence) -> float:
     return build(_first(evidence), 5, mode, CAP).capped
-
-
-METERS = ("mean", "pooled")
 
 
 def _work_on_first(level: int, meter: str) -> Quantity:

@@ -17,6 +17,7 @@ The bars of the experiment were set before the first run of every size.
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,7 @@ from training.judge.stats import Floats
 from training.judge.tables import Table
 
 
-class Stored:
+class Stored(ABC):
     """What both agents have: the regions, and for every region what is stored of its representative.
 
     Args:
@@ -78,9 +79,9 @@ class Stored:
             if region != goal and distance[cell] < INF:
                 self._stored[region] = self._entry(grid, distance, int(cell))
 
+    @abstractmethod
     def _entry(self, grid: Grid, distance: Any, cell: int) -> int:
         """Return what is stored of a representative, given the distances to that of the goal's region."""
-        raise NotImplementedError
 
     def stored_for(self, position: Position) -> int | None:
         """Return what is stored for the region of a position, None for nothing."""

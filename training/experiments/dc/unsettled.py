@@ -20,6 +20,7 @@ from training.experiments import dc, tb
 from training.experiments.evidence import Evidence, mean, ratio_table, score_table, with_interval
 from training.experiments.frame import Bar, Claim, Entrant, Experiment, Part, entrant, near
 from training.experiments.quantities import (
+    METERS,
     Advantage,
     Column,
     Counted,
@@ -31,7 +32,6 @@ from training.experiments.quantities import (
 )
 from training.judge.tables import Table, digits
 
-METERS = ("mean", "pooled")
 BELOW = (-inf, 1.0)
 
 

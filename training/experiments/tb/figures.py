@@ -22,6 +22,7 @@ from training.experiments import dc, tb
 from training.experiments.evidence import Evidence, label, score_table, with_interval
 from training.experiments.frame import Claim, Entrant, Experiment, Part, near, sweep
 from training.experiments.quantities import (
+    METERS,
     Column,
     Competitor,
     Counted,
@@ -47,7 +48,6 @@ CURVES = {
 }
 TBA = tuple(map(tb.tba, tb.UNITS))
 RIVALS = {"LRTA*": LRTA, **CURVES}
-METERS = ("mean", "pooled")  # averages of work per move: over problems, and of all work over all moves
 
 
 def _per_move(agent: Competitor, work: str) -> Numbers:
