@@ -16,6 +16,9 @@ Readings:
   frontier of the search, over steps that cost w w_c times as much; with da it goes to the frontier state that was
   raised least. There is no single neighbourhood then, so lop is "min" and the beam is all. With a lookahead of one,
   the wLSS-LRTA* of weight w is ``cost_weight``: ``weight`` multiplies the value of the neighbour, too.
+- Learning from the frontier scans several states for every one that is expanded. ``learning="best"`` is the rule of
+  RTAA*, which scans none: h(u) = h(best) + w w_c (g(best) - g(u)), where best has the smallest f of the open list; what
+  is behind it, with a larger g, is not weighted.
 - A gene that is not given is off, so that the agent is LRTA* by default: no genes were found to suit every lookahead.
   On the split mixed-validation the paths of w 3, w_c 6.8, da and E cost a quarter of those of LRTA* with a lookahead of
   one, but with 30 about twice as much as those of LSS-LRTA*, and in fog three times.
@@ -34,8 +37,8 @@ What is deleted:
   but for what was deleted. Where a cell closes, deletions of the eight states around it are undone, because only they
   can have relied on it. Where a cell opens, behind dead ends perhaps, all are undone, and so at the end of a trial.
 - With eight neighbours the scan of the state itself tells whether it is expendable. With four it takes up to two more,
-  of the states in the east and in the west; a closed state has to be read again in any case. What the limit of scans
-  does not pay for is not deleted.
+  of the states in the east and in the west. Closed states but for the first, which the agent leaves, have to be read
+  again, because others may have been deleted meanwhile. What the limit of scans does not pay for is not deleted.
 
 So every combination is complete: a value becomes at least the least c + h. If the agent never reached the goal, the
 states that it visits again and again would all rise without end, and so would their neighbours. Convergence to a
@@ -67,7 +70,7 @@ from rt_gym.jit import kernel, record
 from rt_gym.meter import charge
 from rt_gym.pages import Paged, make_cells, reset_cells
 from rt_gym.search.border import least_raised
-from rt_gym.search.local import Local, frontier_update
+from rt_gym.search.local import Local, frontier_update, nth_closed
 from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.tree import trace
@@ -77,6 +80,7 @@ from rt_gym.trip import CUT, NO_PATH
 from rt_gym.views import KernelView
 
 OPERATORS = ("min", "mean", "median", "max")
+LEARNING = ("frontier", "best")
 
 # Which deletions hold: those that were made since the last time that all were undone.
 DELETIONS = record(epoch=int)
@@ -94,9 +98,9 @@ class BlockMemory(NamedTuple):
         near, dear: int64[9], room for the values of the neighbours.
         price: int64[8], the weighted cost of a step in each direction: with a lookahead w w_c c, else w_c c.
         keep: int64[9], how many of so many neighbours are in the beam.
-        over, under: w as a fraction.
+        over, under: w as a fraction, with a lookahead w w_c.
         lop: the index of the operator; ``sorts``, whether it needs the neighbours in order.
-        da, expendable: 1 or 0.
+        da, expendable: 1 or 0; ``adapts`` too, whether it learns from the best state of the open list alone.
     """
 
     h: NDArray[np.int64] | PagedValues
@@ -116,6 +120,7 @@ class BlockMemory(NamedTuple):
     sorts: int
     da: int
     expendable: int
+    adapts: int
 
 
 @kernel(inline=True)
@@ -152,6 +157,19 @@ def learn_from_frontier(terrain, trip, memory, best, t):
 
 
 @kernel(inline=True)
+def learn_from_best(terrain, trip, memory, best, t):
+    """Learn from the best state of the open list, at a weighted distance, at the plain one where it could pass CAP."""
+    space = memory.space
+    for k in range(space.state[0].closed):
+        u = nth_closed(space, k)
+        ahead = space.g[best] - space.g[u]
+        dear = weighted(memory, ahead) if ahead > 0 else ahead
+        if dear > CAP - space.h[best]:
+            dear = ahead
+        raise_value(trip, memory.h, terrain, np.int64(space.cell[u]), t, min(space.h[best] + dear, np.int64(INF)))
+
+
+@kernel(inline=True)
 def search(terrain, trip, memory, s, t):
     """Search, learn, delete, and commit to the path to the border of the depression, or to the best state."""
     best = search_left(terrain, trip, memory, s, t)
@@ -160,7 +178,10 @@ def search(terrain, trip, memory, s, t):
     if memory.space.state[0].closed == 0:
         return np.int64(CUT)
     target = least_raised(terrain, memory.local, t) if memory.da != 0 else best
-    learn_from_frontier(terrain, trip, memory, best, t)
+    if memory.adapts != 0:
+        learn_from_best(terrain, trip, memory, best, t)
+    else:
+        learn_from_frontier(terrain, trip, memory, best, t)
     if memory.expendable != 0:
         delete_closed(terrain, trip, memory, target, t)
     return min(trace(memory.space, target, trip.plan), memory.commit)
@@ -187,6 +208,7 @@ class BuildingBlockLRTA(LSSLRTA):
         beam: which fraction of the neighbours, from 0.001 to 1.
         da: whether it avoids depressions: it goes where values were raised least.
         expendable: whether it deletes states that it can do without.
+        learning: with a lookahead, from the ``"frontier"`` of the search or from the ``"best"`` state ahead alone.
         commit: ``"all"`` the moves that a search has found, or only ``"one"``.
         tie: ``"first"`` or ``"random"``.
     """
@@ -204,6 +226,7 @@ class BuildingBlockLRTA(LSSLRTA):
         beam: float = 1,
         da: bool = False,
         expendable: bool = False,
+        learning: str = "frontier",
         commit: str = "all",
         tie: str = "first",
     ) -> None:
@@ -213,6 +236,7 @@ class BuildingBlockLRTA(LSSLRTA):
         self.lop = choice("lop", lop, OPERATORS)
         self.beam = exact_weight(beam, "beam", 0.001, 1)
         self.da, self.expendable = flag("da", da), flag("expendable", expendable)
+        self.learning = choice("learning", learning, LEARNING)
         if self.lookahead > 1 and self.lop != "min":
             raise InputError(f'lop must be "min" with a lookahead above 1, which learns from a frontier, not {lop!r}')
         if self.lookahead > 1 and self.beam < 1:
@@ -221,6 +245,7 @@ class BuildingBlockLRTA(LSSLRTA):
     def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return what LSS-LRTA* needs, what was deleted, room for the neighbours, and the genes."""
         price = self.cost_weight * (self.weight if self.lookahead > 1 else 1)
+        weight = self.weight if self.lookahead == 1 else price.limit_denominator(1000)
         return {
             **super().own_memory(space, view),
             "gone": make_cells(view.terrain.mask.size, np.int32),
@@ -229,12 +254,13 @@ class BuildingBlockLRTA(LSSLRTA):
             "dear": np.zeros(9, np.int64),
             "price": np.array([int(cost * price) for cost in view.terrain.cost.tolist()], np.int64),
             "keep": np.array([-(-k * self.beam // 1) for k in range(9)], np.int64),
-            "over": self.weight.numerator,
-            "under": self.weight.denominator,
+            "over": weight.numerator,
+            "under": weight.denominator,
             "lop": OPERATORS.index(self.lop),
             "sorts": int(self.lop != "min" or self.beam < 1),
             "da": int(self.da),
             "expendable": int(self.expendable),
+            "adapts": int(self.learning == "best"),
         }
 
     def clear_memory(self, view: KernelView, seed: int) -> None:

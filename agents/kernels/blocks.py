@@ -198,7 +198,10 @@ def search_left(terrain, trip, memory, s, t):
 
 @kernel
 def delete_closed(terrain, trip, memory, target, t):
-    """Delete what is expendable of the closed states whose value rose and which are not on the path to ``target``."""
+    """Delete what is expendable of the closed states whose value rose and which are not on the path to ``target``.
+
+    The root comes first. What was read when it was expanded still holds; the others have to be read again.
+    """
     space = memory.space
     u = target
     while space.parent[u] != NONE:
@@ -208,6 +211,8 @@ def delete_closed(terrain, trip, memory, target, t):
         u = nth_closed(space, k)
         cell = np.int64(space.cell[u])
         rose = value_at(memory.h, terrain, cell, t) > space.h[u]
-        if rose and space.role[u] != ON_PATH and can_pay(terrain, trip, 1):
-            scan(trip)
+        again = min(k, 1)
+        if rose and space.role[u] != ON_PATH and can_pay(terrain, trip, again):
+            if again != 0:
+                scan(trip)
             delete_if_joined(terrain, trip, memory, cell, np.int64(terrain.mask[cell]))

@@ -117,6 +117,15 @@ class TestSpecialCases:
             base = {"lookahead": lookahead}
             assert_same("da-lss-lrta", base, {**base, "da": True}, problem, work=lookahead > 1)
 
+    @on_all_maps
+    @pytest.mark.parametrize("lookahead", [2, 7, 40])
+    def test_to_learn_from_the_best_alone_is_rtaa(self, lookahead: int, vision: int | None, rules: Settings) -> None:
+        for problem in some_problems(7, 6, 12, vision, **rules):
+            for base, genes in (("rtaa", {}), ("da-rtaa", {"da": True})):
+                for commit in ("all", "one"):
+                    settings = {"lookahead": lookahead, "commit": commit}
+                    assert_same(base, settings, {**settings, **genes, "learning": "best"}, problem)
+
     def test_the_median_is_the_maximum_of_half_a_beam(self) -> None:
         for problem in some_problems(5, 20, 12):
             assert_same(ID, {"lop": "median"}, {"lop": "max", "beam": 0.5}, problem)

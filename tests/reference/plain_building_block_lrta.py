@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
 
-from reference.plain_astar import a_star
+from reference.plain_astar import Search, a_star
 from reference.plain_depressions import best_of_open, border
 from reference.plain_grid import (
     MAX_MOVES,
@@ -44,6 +44,7 @@ class Genes:
     beam: Fraction
     da: bool
     expendable: bool
+    learning: str
     commit: str
 
 
@@ -173,20 +174,34 @@ class Agent:
         dearest = int(weight * step_cost(self.grid, (0, 0), (1, 1)))
         return Dear(view, weight if (CAP - value) // longest >= dearest else Fraction(1))
 
+    def learn(self, view: Left, search: Search) -> tuple[Heuristic, list[Position]]:
+        """Return the values that a search implies, and the states that were taken from a queue to find them."""
+        h, best = self.h, search.best
+        assert best is not None
+        if self.genes.learning == "frontier":
+            return frontier_update(self.priced(view, len(search.closed) + 1, h[best]), search, h)
+        weight = (self.genes.weight * self.genes.cost_weight).limit_denominator(1000)
+        found = {}
+        for state in search.closed:
+            ahead = search.g[best] - search.g[state]
+            dear = min(int(weight * ahead), CAP) if ahead > 0 else ahead
+            found[state] = h[best] + (dear if h[best] + dear <= CAP else ahead)
+        return found, []
+
     def search(self, view: Left, s: Position) -> Plan:
-        """Search, learn from the frontier, delete, and commit to a path."""
+        """Search, learn, delete, and commit to a path."""
         h, genes = self.h, self.genes
         search = a_star(view, s, self.goal, lambda state: h[state], genes.lookahead)
         if search.best is None:
             return Plan(expanded=search.closed)
         target = (border if genes.da else best_of_open)(view.grid, search, h, self.goal)
-        found, popped = frontier_update(self.priced(view, len(search.closed) + 1, h[search.best]), search, h)
+        found, popped = self.learn(view, search)
         raised = {state: value for state, value in found.items() if value > h[state]}
         h.update(raised)
         path = search.steps_to(target)
         scanned: list[Position] = []
         for state in [u for u in search.closed if u in raised and u not in path and genes.expendable]:
-            scanned += [state, *self.delete(view, state)]
+            scanned += [*([state] if state != s else []), *self.delete(view, state)]
         return Plan(path if genes.commit == "all" else path[:1], search.closed, popped, raised, scanned)
 
 
@@ -201,6 +216,7 @@ def run(
     beam: float,
     da: bool,
     expendable: bool,
+    learning: str,
     commit: str,
     vision: int | None = None,
     changes: Sequence[Change] = (),
@@ -210,7 +226,7 @@ def run(
     """Run one trial; ``after`` is the trial whose heuristic and believed map it goes on with. Deletions do not last."""
     w, w_c, b = (Fraction(number).limit_denominator(1000) for number in (weight, cost_weight, beam))
     h = dict(after.h) if after else initial_heuristic(grid, goal)
-    agent = Agent(grid, goal, Genes(lookahead, w, w_c, lop, b, da, expendable, commit), h)
+    agent = Agent(grid, goal, Genes(lookahead, w, w_c, lop, b, da, expendable, learning, commit), h)
     world = WatchedWorld(grid, start, vision, changes, after.believed if after else None)
 
     def planner(view: Map, s: Position) -> Plan:

@@ -75,6 +75,7 @@ CATALOGUE: dict[str, Tested] = {
             {"lookahead": 1, "lop": "median", "beam": 0.5, "expendable": True},
             {"lookahead": 4, "weight": 2.5, "expendable": True, "commit": "one"},
             {"lookahead": 30, "da": True, "expendable": True},
+            {"lookahead": 9, "cost_weight": 2.5, "da": True, "expendable": True, "learning": "best", "commit": "one"},
             {"lookahead": 1, "weight": 3, "cost_weight": 6.8, "da": True, "expendable": True},
         ],
         st.builds(
@@ -91,7 +92,11 @@ CATALOGUE: dict[str, Tested] = {
                     lop=st.sampled_from(["min", "mean", "median", "max"]),
                     beam=st.sampled_from([1, 0.5, 0.3, 0.001]),
                 ),
-                each(lookahead=lookahead, commit=st.sampled_from(["all", "one"])),
+                each(
+                    lookahead=lookahead,
+                    learning=st.sampled_from(["frontier", "best"]),
+                    commit=st.sampled_from(["all", "one"]),
+                ),
             ),
         ),
     ),
