@@ -19,6 +19,10 @@ Readings:
 - Learning from the frontier scans several states for every one that is expanded. ``learning="best"`` is the rule of
   RTAA*, which scans none: h(u) = h(best) + w w_c (g(best) - g(u)), where best has the smallest f of the open list; what
   is behind it, with a larger g, is not weighted.
+- ``ahead`` is a block of our own, the slicing of TBA* (Björnsson, Bulitko, Sturtevant 2009) around LRTA* instead of A*.
+  For every move the agent makes so many steps in thought, learning and deleting, and goes where they have led, without
+  their loops, one step a move. A last step back to where it stands is not made. Where a wall blocks the way the thought
+  comes back to the agent, and what was deleted since it was there last is undone; what was learned holds.
 - A gene that is not given is off, so that the agent is LRTA* by default: no genes were found to suit every lookahead.
   On the split mixed-validation the paths of w 3, w_c 6.8, da and E cost a quarter of those of LRTA* with a lookahead of
   one, but with 30 about twice as much as those of LSS-LRTA*, and in fog three times.
@@ -51,12 +55,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import exact_weight
+from agents.kernels.ahead import Walk, begin_walk, cell_at, direction_of, follow, forget_walk, go_ahead, make_walk
 from agents.kernels.blocks import (
     CAP,
     best_move,
     can_pay,
     delete_closed,
     delete_if_joined,
+    give_up_broken,
     heed_changes,
     lateral,
     left,
@@ -65,9 +71,9 @@ from agents.kernels.blocks import (
 )
 from agents.lss_lrta import LSSLRTA
 from rt_gym.cost import INF
-from rt_gym.errors import InputError, choice, flag
+from rt_gym.errors import InputError, choice, flag, whole
 from rt_gym.jit import kernel, record
-from rt_gym.meter import charge
+from rt_gym.meter import charge, spent
 from rt_gym.pages import Paged, make_cells, reset_cells
 from rt_gym.search.border import least_raised
 from rt_gym.search.local import Local, frontier_update, nth_closed
@@ -75,15 +81,16 @@ from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.tree import trace
 from rt_gym.search.values import raise_value, value_at
-from rt_gym.terrain import Terrain
+from rt_gym.terrain import MAX_CELLS, Terrain
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.views import KernelView
 
 OPERATORS = ("min", "mean", "median", "max")
 LEARNING = ("frontier", "best")
 
-# Which deletions hold: those that were made since the last time that all were undone.
-DELETIONS = record(epoch=int)
+# Which deletions hold: those that were made since the last time that all were undone. And the moves, as bits, out of the
+# state that a search began with.
+DELETIONS = record(epoch=int, moves=int)
 
 
 class BlockMemory(NamedTuple):
@@ -93,6 +100,7 @@ class BlockMemory(NamedTuple):
         h: int64 per cell, the values.
         space, local: the search, for a lookahead above one.
         lookahead, commit: how many states it may close, and how many moves are committed.
+        walk, ahead: where it is in thought, and how many steps it makes there for every move.
         gone: int32 per cell, the epoch in which it was deleted.
         state: DELETIONS[1].
         near, dear: int64[9], room for the values of the neighbours.
@@ -108,6 +116,8 @@ class BlockMemory(NamedTuple):
     local: Local
     lookahead: int
     commit: int
+    walk: Walk
+    ahead: int
     gone: NDArray[np.int32] | Paged
     state: NDArray[np.record]
     near: NDArray[np.int64]
@@ -125,7 +135,10 @@ class BlockMemory(NamedTuple):
 
 @kernel(inline=True)
 def step(terrain, trip, memory, s, t):
-    """Learn from the neighbours, delete the state if it can be done without, and commit to one move."""
+    """Learn from the neighbours, delete the state if it can be done without, and return the direction to go in.
+
+    It is CUT where the meter refuses the expansion, NONE where there is nowhere to go.
+    """
     h = memory.h
     if not charge(trip, s):
         return np.int64(CUT)
@@ -133,15 +146,39 @@ def step(terrain, trip, memory, s, t):
     around = left(terrain, memory, s, moves)
     y, low, dear = best_move(terrain, memory, s, around, t)
     if y == NONE:
-        return np.int64(NO_PATH)
+        return np.int64(NONE)
     if memory.sorts != 0:
         dear = lateral(terrain, memory, s, around, t)
     value, old = max(weighted(memory, dear), low), value_at(h, terrain, s, t)
     raise_value(trip, h, terrain, s, t, value)
     if memory.expendable != 0 and value > old and can_pay(terrain, trip, 0):
         delete_if_joined(terrain, trip, memory, s, moves)
-    trip.plan[0] = y
-    return np.int64(1)
+    return y
+
+
+@kernel(inline=True)
+def walk_ahead(terrain, trip, memory, s, t):
+    """Make up to ``ahead`` steps in thought, and return the direction of the agent's own next step, or why there is none.
+
+    A last step back to the agent is not made: it would leave nowhere to go.
+    """
+    walk, meter = memory.walk, trip.meter[0]
+    state = walk.state[0]
+    if cell_at(walk, state.here) != s:
+        begin_walk(walk, s)
+        memory.state[0].epoch += 1
+    for left in range(memory.ahead, 0, -1):
+        v = cell_at(walk, state.there)
+        if v == t:
+            break
+        y = step(terrain, trip, memory, v, t)
+        if y == NONE or (y == CUT and v == s):
+            return y
+        last = left == 1 or spent(meter) >= meter.limit
+        if y == CUT or (last and v + terrain.offset[y] == s):
+            break
+        go_ahead(walk, v + terrain.offset[y])
+    return direction_of(terrain, s, follow(walk))
 
 
 @kernel(inline=True)
@@ -190,11 +227,17 @@ def search(terrain, trip, memory, s, t):
 @kernel(inline=True)
 def plan(terrain, trip, memory, s, t):
     """Take one step or, with a lookahead, the path that a search has found."""
+    if memory.ahead > 1:
+        give_up_broken(terrain, trip, memory)
     if memory.expendable != 0:
         heed_changes(terrain, trip, memory)
-    if memory.lookahead == 1:
-        return step(terrain, trip, memory, s, t)
-    return search(terrain, trip, memory, s, t)
+    if memory.lookahead > 1:
+        return search(terrain, trip, memory, s, t)
+    y = walk_ahead(terrain, trip, memory, s, t) if memory.ahead > 1 else step(terrain, trip, memory, s, t)
+    if y < 0:
+        return np.int64(NO_PATH) if y == NONE else y
+    trip.plan[0] = y
+    return np.int64(1)
 
 
 class BuildingBlockLRTA(LSSLRTA):
@@ -208,6 +251,7 @@ class BuildingBlockLRTA(LSSLRTA):
         beam: which fraction of the neighbours, from 0.001 to 1.
         da: whether it avoids depressions: it goes where values were raised least.
         expendable: whether it deletes states that it can do without.
+        ahead: how many steps it makes in thought for every move, with a lookahead of one.
         learning: with a lookahead, from the ``"frontier"`` of the search or from the ``"best"`` state ahead alone.
         commit: ``"all"`` the moves that a search has found, or only ``"one"``.
         tie: ``"first"`` or ``"random"``.
@@ -226,6 +270,7 @@ class BuildingBlockLRTA(LSSLRTA):
         beam: float = 1,
         da: bool = False,
         expendable: bool = False,
+        ahead: int = 1,
         learning: str = "frontier",
         commit: str = "all",
         tie: str = "first",
@@ -237,10 +282,23 @@ class BuildingBlockLRTA(LSSLRTA):
         self.beam = exact_weight(beam, "beam", 0.001, 1)
         self.da, self.expendable = flag("da", da), flag("expendable", expendable)
         self.learning = choice("learning", learning, LEARNING)
+        self.ahead = whole("ahead", ahead, 1, MAX_CELLS)
+        if self.lookahead > 1 and self.ahead > 1:
+            raise InputError(f"ahead must be 1 with a lookahead above 1, whose path is the plan, not {ahead}")
         if self.lookahead > 1 and self.lop != "min":
             raise InputError(f'lop must be "min" with a lookahead above 1, which learns from a frontier, not {lop!r}')
         if self.lookahead > 1 and self.beam < 1:
             raise InputError(f"beam must be 1 with a lookahead above 1, which learns from a frontier, not {beam!r}")
+
+    @classmethod
+    def fit(cls, limit: int, count: str) -> dict[str, Any]:
+        """Return nothing: genes are found for a limit (``rt-gym train blocks``), and which of them to enlarge is open."""
+        return {}
+
+    @property
+    def bound(self) -> int | None:
+        """The most expansions that a move can take."""
+        return max(self.lookahead, self.ahead)
 
     def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return what LSS-LRTA* needs, what was deleted, room for the neighbours, and the genes."""
@@ -248,6 +306,8 @@ class BuildingBlockLRTA(LSSLRTA):
         weight = self.weight if self.lookahead == 1 else price.limit_denominator(1000)
         return {
             **super().own_memory(space, view),
+            "walk": make_walk(view.terrain.mask.size, self.ahead > 1),
+            "ahead": self.ahead,
             "gone": make_cells(view.terrain.mask.size, np.int32),
             "state": np.zeros(1, DELETIONS),
             "near": np.zeros(9, np.int64),
@@ -268,7 +328,9 @@ class BuildingBlockLRTA(LSSLRTA):
         super().clear_memory(view, seed)
         reset_cells(self.memory.gone, 0)
         self.memory.state[0].epoch = 1
+        forget_walk(self.memory.walk)
 
     def begin_trial(self) -> None:
-        """Undo all deletions: the start may be behind them."""
+        """Undo all deletions: the start may be behind them; and be in thought where the agent is."""
         self.memory.state[0].epoch += 1
+        forget_walk(self.memory.walk)

@@ -5,6 +5,7 @@
 
 import numpy as np
 
+from agents.kernels.ahead import give_up, is_broken, note_deletion
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
 from rt_gym.meter import charge, scan
@@ -123,6 +124,16 @@ def heed_changes(terrain, trip, memory):
                 write(memory.gone, cell + terrain.offset[d], 0)
 
 
+@kernel
+def give_up_broken(terrain, trip, memory):
+    """Give up the walk ahead where a cell that has closed blocks a step of it."""
+    for k in range(trip.state[0].changed):
+        cell = np.int64(trip.changed[k])
+        if terrain.free[cell] == 0 and is_broken(terrain, memory.walk, cell):
+            give_up(memory.walk, memory.gone)
+            return
+
+
 @kernel(inline=True)
 def corners(terrain, trip, memory, s, moves, alive):
     """Return the diagonals, as bits, round which a step or two lead from one straight neighbour of ``s`` to the next.
@@ -171,6 +182,8 @@ def can_pay(terrain, trip, scans):
 def delete_if_joined(terrain, trip, memory, s, moves):
     """Delete ``s``, out of which ``moves`` lead, unless its neighbours need it."""
     if not is_gone(memory, s) and joined(terrain, trip, memory, s, moves):
+        if memory.ahead > 1 and not note_deletion(memory.walk, s):
+            return
         write(memory.gone, s, memory.state[0].epoch)
 
 
@@ -187,8 +200,10 @@ def search_left(terrain, trip, memory, s, t):
         if cell == t or closed == memory.lookahead or not charge(trip, cell):
             best = u
             break
-        moves = left(terrain, memory, cell, np.int64(terrain.mask[cell]))
-        size = expand(terrain, local, h, base, moves, size, closed, t)
+        moves = np.int64(terrain.mask[cell])
+        if closed == 0:
+            memory.state[0].moves = moves
+        size = expand(terrain, local, h, base, left(terrain, memory, cell, moves), size, closed, t)
         closed += 1
     space.state[0].slots = size
     space.state[0].closed = closed
@@ -211,8 +226,10 @@ def delete_closed(terrain, trip, memory, target, t):
         u = nth_closed(space, k)
         cell = np.int64(space.cell[u])
         rose = value_at(memory.h, terrain, cell, t) > space.h[u]
-        again = min(k, 1)
-        if rose and space.role[u] != ON_PATH and can_pay(terrain, trip, again):
-            if again != 0:
-                scan(trip)
-            delete_if_joined(terrain, trip, memory, cell, np.int64(terrain.mask[cell]))
+        if not rose or space.role[u] == ON_PATH or not can_pay(terrain, trip, min(k, 1)):
+            continue
+        moves = memory.state[0].moves
+        if k > 0:
+            scan(trip)
+            moves = np.int64(terrain.mask[cell])
+        delete_if_joined(terrain, trip, memory, cell, moves)

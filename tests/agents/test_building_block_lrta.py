@@ -36,6 +36,12 @@ def deleted(agent: Any, problem: Problem) -> set[tuple[int, int]]:
     }
 
 
+def in_thought(agent: Any, problem: Problem) -> tuple[int, int]:
+    """Return where an agent that walks ahead is in thought."""
+    walk = agent.memory.walk
+    return problem.grid.position(int(walk.cell[walk.state[0].there % walk.cell.size]))
+
+
 @pytest.mark.plain
 class TestTraces:
     def test_both_weights_lead_out_of_the_horseshoe(self, act_out: Callable[..., Any]) -> None:
@@ -58,6 +64,36 @@ class TestTraces:
         assert deleted(agent, problem) == set(CORRIDOR[:4])
         learned = [int(agent.learned[problem.grid.cell(cell)]) for cell in CORRIDOR]
         assert learned == [encode(value) for value in (4, 5, 6, 7, 6, 5, 4, 3, 2, 1, 0)]
+
+    def test_the_thought_is_three_steps_ahead_for_every_move(self, act_out: Callable[..., Any]) -> None:
+        # In thought it walks as above, three steps a move: 0-3, 3-6, 6-9, and 9-10 to the goal. Then it only follows.
+        agent, world = start(ID, HORSESHOE, expendable=True, ahead=3)
+        trace = act_out(agent, world)
+        assert trace.path == CORRIDOR
+        assert trace.expansions == [3, 3, 3, 1, 0, 0, 0, 0, 0, 0]
+        assert trace.scans == [5, 3, 3, 1, 0, 0, 0, 0, 0, 0]
+        assert deleted(agent, HORSESHOE) == set(CORRIDOR[:4])
+
+    def test_a_thought_through_a_wall_is_given_up_when_the_wall_is_seen(self, act_out: Callable[..., Any]) -> None:
+        # In thought to (3,0), then to the goal. At (2,0) the wall is seen: the thought comes back. South and west are
+        # worth 1+3 both, and south is first; on to (3,1) and (4,1), then north to the goal.
+        problem = Problem(drawn("...#.", ".....", connectivity=4), (0, 0), (4, 0), vision=1)
+        agent, world = start(ID, problem, ahead=3)
+        trace = act_out(agent, world)
+        assert trace.path == [(0, 0), (1, 0), (2, 0), (2, 1), (3, 1), (4, 1), (4, 0)]
+        assert trace.expansions == trace.scans == [3, 1, 3, 1, 0, 0]
+        assert trace.h_updates == 1
+        assert agent.learned[problem.grid.cell((2, 0))] == encode(4)
+
+    def test_the_last_step_of_a_thought_does_not_lead_back_to_the_agent(self, act_out: Callable[..., Any]) -> None:
+        # East is a dead end of value 2, then 1+3: the second step would lead back, so the agent goes east. Then west is
+        # 1+4, as is south from there, and east again is first: 1+5. At last south is less than 1+6 east.
+        problem = Problem(drawn("..#.", ".##.", "....", connectivity=4), (0, 0), (3, 0))
+        agent, world = start(ID, problem, ahead=2)
+        to_and_fro, out = [(0, 0), (1, 0)] * 2, [(0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0)]
+        assert act_out(agent, world).path == to_and_fro + out
+        learned = {cell: int(agent.learned[problem.grid.cell(cell)]) for cell in [(0, 0), (1, 0), (0, 1)]}
+        assert learned == {(0, 0): encode(5), (1, 0): encode(6), (0, 1): encode(6)}
 
     @pytest.mark.parametrize(
         ("genes", "value"),
@@ -157,7 +193,8 @@ class TestCompleteness:
     @given(data=st.data())
     @examples(300)
     def test_what_is_left_connects_the_agent_with_the_goal_if_the_believed_map_does(self, data: st.DataObject) -> None:
-        # The map may change. What is deleted is looked at after every plan, because plans heed the changes.
+        # The map may change. What is deleted is looked at after every plan, because plans heed the changes. Who walks
+        # ahead in thought deletes there what the agent itself has still to cross.
         problem, genes = data.draw(worlds(max_side=8)), data.draw(draw_settings(ID)) | {"expendable": True}
         agent, world = agents.make(ID, **genes), World(problem)
         agent.reset(world.view)
@@ -167,10 +204,9 @@ class TestCompleteness:
             action = agent.act()
             if world.trip.tally[0].plans > plans:
                 left = plain_grid.Map(problem.grid, believed.believed.free)
-                gone = deleted(agent, problem) - {world.view.position}
-                assert goal_is_near(left, gone, problem.goal, world.view.position) == (
-                    problem.goal in distances(left, world.view.position)
-                )
+                at = in_thought(agent, problem) if genes.get("ahead", 1) > 1 else world.view.position
+                gone = deleted(agent, problem) - {at}
+                assert goal_is_near(left, gone, problem.goal, at) == (problem.goal in distances(left, at))
             if world.view.meter.stuck:
                 break
             world.step(action)

@@ -31,6 +31,7 @@ from rt_gym.cost import INF
 from rt_gym.grid import Grid
 
 CAP = INF // 4
+RAISES_AGAIN = True  # a thought may come to a state twice for one move
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Genes:
     beam: Fraction
     da: bool
     expendable: bool
+    ahead: int
     learning: str
     commit: str
 
@@ -118,6 +120,14 @@ def operate(lop: str, values: list[int]) -> int:
 
 
 @dataclass
+class Thought:
+    """A cell that the agent has been to in thought, and what was deleted from there on, before the next cell."""
+
+    cell: Position
+    deleted: list[Position] = field(default_factory=list)
+
+
+@dataclass
 class Agent:
     """What the agent remembers within a trial."""
 
@@ -126,9 +136,13 @@ class Agent:
     genes: Genes
     h: Heuristic
     gone: set[Position] = field(default_factory=set)
+    thought: list["Thought"] = field(default_factory=list)
 
     def heed(self, view: Map, changed: frozenset[Position]) -> None:
-        """Undo deletions around what has closed, all where something has opened."""
+        """Undo deletions around what has closed, all where something has opened; come back from a blocked thought."""
+        if not view.can_walk([one.cell for one in self.thought]):
+            self.gone -= {cell for one in self.thought for cell in one.deleted}
+            self.thought = [Thought(self.thought[0].cell)]
         if changed & view.free:
             self.gone.clear()
         for cell in changed:
@@ -137,7 +151,45 @@ class Agent:
     def plan(self, view: Map, s: Position) -> Plan:
         """Take a step or search."""
         left = Left(view, self.gone)
+        if self.genes.ahead > 1:
+            return self.walk_ahead(left, s)
         return self.step(left, s) if self.genes.lookahead == 1 else self.search(left, s)
+
+    def walk_ahead(self, view: Left, s: Position) -> Plan:
+        """Make steps in thought, then one of the way that they have led, without its loops."""
+        if not self.thought or self.thought[0].cell != s:
+            self.thought = [Thought(s)]
+            self.gone.clear()
+        total = Plan()
+        for number in range(1, self.genes.ahead + 1):
+            v = self.thought[-1]
+            if v.cell == self.goal:
+                break
+            before = set(self.gone)
+            plan = self.step(view, v.cell)
+            v.deleted += self.gone - before
+            total.expanded += plan.expanded
+            total.scanned += plan.scanned
+            total.raised |= plan.raised
+            if not plan.steps:
+                return total
+            if number == self.genes.ahead and plan.steps == [s]:
+                break
+            self.go_ahead(plan.steps[0])
+        self.thought.pop(0)
+        total.steps = [self.thought[0].cell]
+        return total
+
+    def go_ahead(self, cell: Position) -> None:
+        """Make a step in thought. Of a loop its first cell is left, and what it deleted counts to the cell before."""
+        cells = [one.cell for one in self.thought]
+        if cell not in cells:
+            self.thought.append(Thought(cell))
+            return
+        k = cells.index(cell)
+        if k > 0:
+            self.thought[k - 1].deleted += [deleted for one in self.thought[k:] for deleted in one.deleted]
+        self.thought[k:] = [Thought(cell)]
 
     def rise(self, cell: Position) -> int:
         """Return by how much a value was raised, which counts for nothing without depression avoidance."""
@@ -216,6 +268,7 @@ def run(
     beam: float,
     da: bool,
     expendable: bool,
+    ahead: int,
     learning: str,
     commit: str,
     vision: int | None = None,
@@ -226,7 +279,7 @@ def run(
     """Run one trial; ``after`` is the trial whose heuristic and believed map it goes on with. Deletions do not last."""
     w, w_c, b = (Fraction(number).limit_denominator(1000) for number in (weight, cost_weight, beam))
     h = dict(after.h) if after else initial_heuristic(grid, goal)
-    agent = Agent(grid, goal, Genes(lookahead, w, w_c, lop, b, da, expendable, learning, commit), h)
+    agent = Agent(grid, goal, Genes(lookahead, w, w_c, lop, b, da, expendable, ahead, learning, commit), h)
     world = WatchedWorld(grid, start, vision, changes, after.believed if after else None)
 
     def planner(view: Map, s: Position) -> Plan:

@@ -77,6 +77,7 @@ CATALOGUE: dict[str, Tested] = {
             {"lookahead": 30, "da": True, "expendable": True},
             {"lookahead": 9, "cost_weight": 2.5, "da": True, "expendable": True, "learning": "best", "commit": "one"},
             {"lookahead": 1, "weight": 3, "cost_weight": 6.8, "da": True, "expendable": True},
+            {"lookahead": 1, "expendable": True, "ahead": 5},
         ],
         st.builds(
             lambda genes, learning: {**genes, **learning},
@@ -91,6 +92,7 @@ CATALOGUE: dict[str, Tested] = {
                     lookahead=st.just(1),
                     lop=st.sampled_from(["min", "mean", "median", "max"]),
                     beam=st.sampled_from([1, 0.5, 0.3, 0.001]),
+                    ahead=st.sampled_from([1, 2, 3, 10, 100]),
                 ),
                 each(
                     lookahead=lookahead,
