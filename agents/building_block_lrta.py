@@ -45,8 +45,9 @@ What is deleted:
   again, because others may have been deleted meanwhile. What the limit of scans does not pay for is not deleted.
 
 So every combination is complete: a value becomes at least the least c + h. If the agent never reached the goal, the
-states that it visits again and again would all rise without end, and so would their neighbours. Convergence to a
-shortest path is promised only without weights and with "min", where values do not overestimate.
+states that it visits again and again, in thought perhaps, would all rise without end, and so would their neighbours; and
+walls can bring a thought back only as often as walls are found. Convergence to a shortest path is promised only without
+weights and with "min", where values do not overestimate.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -54,39 +55,31 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import exact_weight
 from agents.kernels.ahead import Walk, begin_walk, cell_at, direction_of, follow, forget_walk, go_ahead, make_walk
+from agents.kernels.block_search import search
 from agents.kernels.blocks import (
-    CAP,
     best_move,
     can_pay,
-    delete_closed,
     delete_if_joined,
     give_up_broken,
     heed_changes,
     lateral,
     left,
-    search_left,
     weighted,
 )
 from agents.lss_lrta import LSSLRTA
-from rt_gym.cost import INF
-from rt_gym.errors import InputError, choice, flag, whole
+from agents.policies.genes import OPERATORS, Genes, load_genes
+from rt_gym.errors import InputError
+from rt_gym.files import PathLike
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, spent
 from rt_gym.pages import Paged, make_cells, reset_cells
-from rt_gym.search.border import least_raised
-from rt_gym.search.local import Local, frontier_update, nth_closed
+from rt_gym.search.local import Local
 from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space
-from rt_gym.search.tree import trace
 from rt_gym.search.values import raise_value, value_at
-from rt_gym.terrain import MAX_CELLS, Terrain
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.views import KernelView
-
-OPERATORS = ("min", "mean", "median", "max")
-LEARNING = ("frontier", "best")
 
 # Which deletions hold: those that were made since the last time that all were undone. And the moves, as bits, out of the
 # state that a search began with.
@@ -158,70 +151,28 @@ def step(terrain, trip, memory, s, t):
 
 @kernel(inline=True)
 def walk_ahead(terrain, trip, memory, s, t):
-    """Make up to ``ahead`` steps in thought, and return the direction of the agent's own next step, or why there is none.
+    """Make up to ``ahead`` steps in thought, and return the direction of the agent's own next step.
 
-    A last step back to the agent is not made: it would leave nowhere to go.
+    A last step back to the agent is not made: it would leave nowhere to go. Where there is no step to make, what
+    ``step`` says of it is returned.
     """
     walk, meter = memory.walk, trip.meter[0]
     state = walk.state[0]
     if cell_at(walk, state.here) != s:
         begin_walk(walk, s)
         memory.state[0].epoch += 1
-    for left in range(memory.ahead, 0, -1):
+    for rest in range(memory.ahead, 0, -1):
         v = cell_at(walk, state.there)
         if v == t:
             break
         y = step(terrain, trip, memory, v, t)
         if y == NONE or (y == CUT and v == s):
             return y
-        last = left == 1 or spent(meter) >= meter.limit
+        last = rest == 1 or spent(meter) >= meter.limit
         if y == CUT or (last and v + terrain.offset[y] == s):
             break
         go_ahead(walk, v + terrain.offset[y])
     return direction_of(terrain, s, follow(walk))
-
-
-@kernel(inline=True)
-def learn_from_frontier(terrain, trip, memory, best, t):
-    """Learn with weighted costs, with plain ones where a value could pass CAP."""
-    longest = memory.space.state[0].closed + 1
-    fits = (CAP - memory.space.h[best]) // longest >= max(memory.price[0], memory.price[4])
-    price = memory.price if fits else terrain.cost
-    dear = Terrain(
-        terrain.mask, terrain.free, terrain.known, terrain.xy, terrain.offset, price, terrain.metric, terrain.rule
-    )
-    frontier_update(dear, trip, memory.local, memory.h, t)
-
-
-@kernel(inline=True)
-def learn_from_best(terrain, trip, memory, best, t):
-    """Learn from the best state of the open list, at a weighted distance, at the plain one where it could pass CAP."""
-    space = memory.space
-    for k in range(space.state[0].closed):
-        u = nth_closed(space, k)
-        ahead = space.g[best] - space.g[u]
-        dear = weighted(memory, ahead) if ahead > 0 else ahead
-        if dear > CAP - space.h[best]:
-            dear = ahead
-        raise_value(trip, memory.h, terrain, np.int64(space.cell[u]), t, min(space.h[best] + dear, np.int64(INF)))
-
-
-@kernel(inline=True)
-def search(terrain, trip, memory, s, t):
-    """Search, learn, delete, and commit to the path to the border of the depression, or to the best state."""
-    best = search_left(terrain, trip, memory, s, t)
-    if best == NONE or memory.space.f[best] >= INF:
-        return np.int64(NO_PATH)
-    if memory.space.state[0].closed == 0:
-        return np.int64(CUT)
-    target = least_raised(terrain, memory.local, t) if memory.da != 0 else best
-    if memory.adapts != 0:
-        learn_from_best(terrain, trip, memory, best, t)
-    else:
-        learn_from_frontier(terrain, trip, memory, best, t)
-    if memory.expendable != 0:
-        delete_closed(terrain, trip, memory, target, t)
-    return min(trace(memory.space, target, trip.plan), memory.commit)
 
 
 @kernel(inline=True)
@@ -254,6 +205,7 @@ class BuildingBlockLRTA(LSSLRTA):
         ahead: how many steps it makes in thought for every move, with a lookahead of one.
         learning: with a lookahead, from the ``"frontier"`` of the search or from the ``"best"`` state ahead alone.
         commit: ``"all"`` the moves that a search has found, or only ``"one"``.
+        policy: a file that ``rt-gym train blocks`` has written, or genes, instead of all these.
         tie: ``"first"`` or ``"random"``.
     """
 
@@ -273,54 +225,48 @@ class BuildingBlockLRTA(LSSLRTA):
         ahead: int = 1,
         learning: str = "frontier",
         commit: str = "all",
+        policy: PathLike | Genes | None = None,
         tie: str = "first",
     ) -> None:
-        super().__init__(lookahead, commit, tie)
-        self.weight = exact_weight(weight)
-        self.cost_weight = exact_weight(cost_weight, "cost_weight")
-        self.lop = choice("lop", lop, OPERATORS)
-        self.beam = exact_weight(beam, "beam", 0.001, 1)
-        self.da, self.expendable = flag("da", da), flag("expendable", expendable)
-        self.learning = choice("learning", learning, LEARNING)
-        self.ahead = whole("ahead", ahead, 1, MAX_CELLS)
-        if self.lookahead > 1 and self.ahead > 1:
-            raise InputError(f"ahead must be 1 with a lookahead above 1, whose path is the plan, not {ahead}")
-        if self.lookahead > 1 and self.lop != "min":
-            raise InputError(f'lop must be "min" with a lookahead above 1, which learns from a frontier, not {lop!r}')
-        if self.lookahead > 1 and self.beam < 1:
-            raise InputError(f"beam must be 1 with a lookahead above 1, which learns from a frontier, not {beam!r}")
+        given = Genes(lookahead, weight, cost_weight, lop, beam, da, expendable, ahead, learning, commit)
+        if policy is not None and given.changed():
+            raise InputError(f"{', '.join(given.changed())} must be left out with a policy, which names all genes")
+        self.genes = given if policy is None else load_genes(policy)
+        super().__init__(self.genes.lookahead, self.genes.commit, tie)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
-        """Return nothing: genes are found for a limit (``rt-gym train blocks``), and which of them to enlarge is open."""
+        """Return nothing: genes are found for a limit, by ``rt-gym train blocks``, and not one alone is enlarged."""
         return {}
 
     @property
     def bound(self) -> int | None:
         """The most expansions that a move can take."""
-        return max(self.lookahead, self.ahead)
+        return max(self.genes.lookahead, self.genes.ahead)
 
     def own_memory(self, space: Space, view: KernelView) -> dict[str, Any]:
         """Return what LSS-LRTA* needs, what was deleted, room for the neighbours, and the genes."""
-        price = self.cost_weight * (self.weight if self.lookahead > 1 else 1)
-        weight = self.weight if self.lookahead == 1 else price.limit_denominator(1000)
+        genes, cells = self.genes, view.terrain.mask.size
+        learned, beam = genes.fraction("weight"), genes.fraction("beam")
+        price = genes.fraction("cost_weight") * (learned if genes.lookahead > 1 else 1)
+        weight = learned if genes.lookahead == 1 else price.limit_denominator(1000)
         return {
             **super().own_memory(space, view),
-            "walk": make_walk(view.terrain.mask.size, self.ahead > 1),
-            "ahead": self.ahead,
-            "gone": make_cells(view.terrain.mask.size, np.int32),
+            "walk": make_walk(cells, genes.ahead > 1),
+            "ahead": genes.ahead,
+            "gone": make_cells(cells, np.int32),
             "state": np.zeros(1, DELETIONS),
             "near": np.zeros(9, np.int64),
             "dear": np.zeros(9, np.int64),
             "price": np.array([int(cost * price) for cost in view.terrain.cost.tolist()], np.int64),
-            "keep": np.array([-(-k * self.beam // 1) for k in range(9)], np.int64),
+            "keep": np.array([-(-k * beam // 1) for k in range(9)], np.int64),
             "over": weight.numerator,
             "under": weight.denominator,
-            "lop": OPERATORS.index(self.lop),
-            "sorts": int(self.lop != "min" or self.beam < 1),
-            "da": int(self.da),
-            "expendable": int(self.expendable),
-            "adapts": int(self.learning == "best"),
+            "lop": OPERATORS.index(genes.lop),
+            "sorts": int(genes.lop != "min" or beam < 1),
+            "da": int(genes.da),
+            "expendable": int(genes.expendable),
+            "adapts": int(genes.learning == "best"),
         }
 
     def clear_memory(self, view: KernelView, seed: int) -> None:

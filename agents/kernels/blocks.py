@@ -8,9 +8,8 @@ import numpy as np
 from agents.kernels.ahead import give_up, is_broken, note_deletion
 from rt_gym.cost import INF
 from rt_gym.jit import kernel
-from rt_gym.meter import charge, scan
+from rt_gym.meter import scan
 from rt_gym.pages import read, write
-from rt_gym.search.local import begin_search, expand, nth_closed
 from rt_gym.search.space import NONE, draw
 from rt_gym.search.values import value_at
 from rt_gym.terrain import h0
@@ -18,7 +17,6 @@ from rt_gym.terrain import h0
 MIN, MEAN, MEDIAN, MAX = range(4)
 CAP = INF >> 2  # of values with weights; eight of them can be added
 EAST, SOUTH, WEST, NORTH = range(4)
-ON_PATH = 3  # the role of states that the agent is going to stand on
 
 
 @kernel(inline=True)
@@ -185,51 +183,3 @@ def delete_if_joined(terrain, trip, memory, s, moves):
         if memory.ahead > 1 and not note_deletion(memory.walk, s):
             return
         write(memory.gone, s, memory.state[0].epoch)
-
-
-@kernel(inline=True)
-def search_left(terrain, trip, memory, s, t):
-    """Do what ``rt_gym.search.local.bounded_astar`` does, over the states that are not deleted."""
-    local, h = memory.local, memory.h
-    space, open_list = local.space, local.open
-    base = begin_search(terrain, local, s, value_at(h, terrain, s, t))
-    size, closed, best = np.int64(1), np.int64(0), np.int64(NONE)
-    while open_list.size[0] > 0:
-        u = np.int64(open_list.item[0])
-        cell = np.int64(space.cell[u])
-        if cell == t or closed == memory.lookahead or not charge(trip, cell):
-            best = u
-            break
-        moves = np.int64(terrain.mask[cell])
-        if closed == 0:
-            memory.state[0].moves = moves
-        size = expand(terrain, local, h, base, left(terrain, memory, cell, moves), size, closed, t)
-        closed += 1
-    space.state[0].slots = size
-    space.state[0].closed = closed
-    space.state[0].best = best
-    return best
-
-
-@kernel
-def delete_closed(terrain, trip, memory, target, t):
-    """Delete what is expendable of the closed states whose value rose and which are not on the path to ``target``.
-
-    The root comes first. What was read when it was expanded still holds; the others have to be read again.
-    """
-    space = memory.space
-    u = target
-    while space.parent[u] != NONE:
-        space.role[u] = ON_PATH
-        u = np.int64(space.parent[u])
-    for k in range(space.state[0].closed):
-        u = nth_closed(space, k)
-        cell = np.int64(space.cell[u])
-        rose = value_at(memory.h, terrain, cell, t) > space.h[u]
-        if not rose or space.role[u] == ON_PATH or not can_pay(terrain, trip, min(k, 1)):
-            continue
-        moves = memory.state[0].moves
-        if k > 0:
-            scan(trip)
-            moves = np.int64(terrain.mask[cell])
-        delete_if_joined(terrain, trip, memory, cell, moves)

@@ -1,7 +1,9 @@
 """LRTA* from building blocks: steps worked out on paper, what single blocks are, and that goals are reached."""
 
+import json
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 import agents
 from agents.kernels.blocks import CAP
+from agents.policies.genes import KIND, Genes, load_genes
 from profiles import examples
 from reference import plain_grid
 from reference.checks import Settings, assert_lrta, assert_refused, on_all_maps, some_problems
@@ -282,13 +285,69 @@ class TestRefusals:
             ("da", 1),
             ("expendable", "yes"),
             ("commit", "two"),
+            ("ahead", 0),
+            ("learning", "all"),
             ("tie", "last"),
         ],
     )
     def test_a_value_out_of_range_is_refused_by_name(self, parameter: str, value: Any) -> None:
         assert_refused(ID, parameter, value)
 
-    @pytest.mark.parametrize("genes", [{"lop": "max"}, {"beam": 0.5}], ids=str)
+    @pytest.mark.parametrize("genes", [{"lop": "max"}, {"beam": 0.5}, {"ahead": 3}], ids=str)
     def test_what_needs_one_neighbourhood_is_refused_with_a_search(self, genes: Settings) -> None:
         with pytest.raises(InputError, match=rf"^{next(iter(genes))} must be .* with a lookahead above 1"):
             agents.make(ID, lookahead=2, **genes)
+
+
+class TestPolicies:
+    def test_a_file_of_genes_is_the_agent_with_these_genes(self, tmp_path: Path) -> None:
+        file = tmp_path / "genes.json"
+        Genes(**PROTOTYPE, ahead=4).save(file, {"limit": 4})
+        assert load_genes(file) == Genes(**PROTOTYPE, ahead=4)
+        for problem in random_problems(33, 5):
+            runs = [agents.run(ID, problem, **given) for given in ({"policy": file}, {**PROTOTYPE, "ahead": 4})]
+            assert runs[0].path.tolist() == runs[1].path.tolist()
+
+    def test_a_gene_beside_a_policy_is_refused(self) -> None:
+        with pytest.raises(InputError, match=r"^da, ahead must be left out with a policy"):
+            agents.make(ID, policy=Genes(), da=True, ahead=2)
+
+    @pytest.mark.parametrize(
+        ("content", "complaint"),
+        [
+            ({}, "is not a file of genes"),
+            ({"kind": KIND, "version": 9}, "has version 9, and 1 is known"),
+            ({"kind": KIND, "version": 1}, "must have genes of the names lookahead, "),
+            ({"kind": KIND, "version": 1, "genes": {"colour": 1}}, "must have genes of the names lookahead, "),
+            ({"kind": KIND, "version": 1, "genes": {"weight": 0}}, "weight must be a number from 1 to 1000"),
+            ({"kind": KIND, "version": 1, "genes": {"da": 1}}, "da must be"),
+        ],
+        ids=str,
+    )
+    def test_another_file_is_refused_with_its_name(self, tmp_path: Path, content: Any, complaint: str) -> None:
+        file = tmp_path / "genes.json"
+        file.write_text(json.dumps(content))
+        with pytest.raises(InputError, match=f"genes.json: {complaint}"):
+            load_genes(file)
+
+    @pytest.mark.parametrize(
+        ("genes", "sentence"),
+        [
+            ({}, "Look at the neighbours."),
+            (
+                {"weight": 1.5, "cost_weight": 2, "da": True, "expendable": True},
+                "Look at the neighbours, learn 3 times as fast, avoid depressions, delete dead ends.",
+            ),
+            (
+                {"ahead": 10, "lop": "mean"},
+                "Look at the neighbours, make 10 steps in thought for every move, learn from the mean of the neighbours.",
+            ),
+            (
+                {"lookahead": 9, "learning": "best", "commit": "one"},
+                "Search 9 states ahead, walk only the first step of a plan, learn from the best state ahead alone.",
+            ),
+        ],
+        ids=str,
+    )
+    def test_genes_can_be_said_in_words(self, genes: Settings, sentence: str) -> None:
+        assert Genes(**genes).sentence == sentence
