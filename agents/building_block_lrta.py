@@ -45,8 +45,8 @@ What is deleted:
   again, because others may have been deleted meanwhile. What the limit of scans does not pay for is not deleted.
 
 So every combination is complete: a value becomes at least the least c + h. If the agent never reached the goal, the
-states that it visits again and again, in thought perhaps, would all rise without end, and so would their neighbours; and
-walls can bring a thought back only as often as walls are found. Convergence to a shortest path is promised only without
+states that it visits again and again, in thought perhaps, would all rise without end, and so would their neighbours;
+and a thought comes back only as often as walls are found. Convergence to a shortest path is promised only without
 weights and with "min", where values do not overestimate.
 """
 
@@ -81,8 +81,8 @@ from rt_gym.search.values import raise_value, value_at
 from rt_gym.trip import CUT, NO_PATH
 from rt_gym.views import KernelView
 
-# Which deletions hold: those that were made since the last time that all were undone. And the moves, as bits, out of the
-# state that a search began with.
+# Which deletions hold: those made since the last time that all were undone. And the moves, as bits, out of the state
+# that a search began with.
 DELETIONS = record(epoch=int, moves=int)
 
 

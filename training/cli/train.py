@@ -285,6 +285,56 @@ def rl(
     _print_findings(result.tables, result.remarks, result.files)
 
 
+MoveLimit = Annotated[int, AGENTS.option("N", "What a move may take.", min=1)]
+Counted = Annotated[str, AGENTS.option("NAME", "What the limit counts: scans or expansions.")]
+Seen = Annotated[int | None, AGENTS.option("N", "How far the agent sees; else the map is known.", min=0)]
+GeneGenerations = Annotated[int, LEARNING.option("N", "How many generations.", min=1, max=10_000)]
+Population = Annotated[int, LEARNING.option("N", "Children of each.", min=1, max=100_000)]
+
+
+@app.command()
+def blocks(
+    maps: Maps = None,
+    validation: Validation = None,
+    test: Test = None,
+    problems: PerMap = 16,
+    optimal: OptimalOfMaps = "",
+    limit: MoveLimit = 10,
+    count: Counted = "scans",
+    vision: Seen = None,
+    generations: GeneGenerations = 8,
+    population: Population = 16,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    out: Out = Path("rt-gym-blocks"),
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Evolve the building blocks of an agent for a limit per move, and compare it on unseen maps.
+
+    Without maps: the splits mixed-train, mixed-validation and mixed-test.
+    Finished work is kept in the folder: the same command goes on where it was stopped.
+    """
+    from dataclasses import replace
+
+    from training.learn import draw_parts
+    from training.learn.blocks import BlocksConfig, train_blocks
+
+    workers = make_workers(jobs, backend, scheduler)
+    config = BlocksConfig(limit, count, generations, population, seed=seed)
+    given = {"train": maps, "validation": validation, "test": test}
+    parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
+    make_folder(out)
+    with interruptible("finished work is kept", out):
+        result = train_blocks(config, parts, out, workers, progress)
+    if as_json:
+        print_json(result.document())
+        return
+    print_tables([result.table()])
+    _print_findings(result.findings.tables(), [*result.findings.remarks(), *result.remarks()], result.files)
+
+
 SquadMaps = Annotated[list[str] | None, MAPS.option("MAP", "Names, files, folders, splits; repeatable.")]
 Units = Annotated[int, MAPS.option("N", "Units of a squad.", min=1, max=1 << 16)]
 Agent = Annotated[str, AGENTS.option("ID", "The agent of every unit.")]
