@@ -9,6 +9,8 @@ in plain Python: ``tests/reference/plain_a_lss_lrta.py``.
 Readings:
 - A mark needs no memory of its own: a state is marked if its value is above the heuristic that was given.
 - Learning is that of LSS-LRTA*, and the meter and ``commit`` are as there.
+- It does not converge to shortest paths: where nothing is learned any more it may still prefer an unmarked state
+  to a better one that is marked.
 """
 
 from agents.lss_lrta import LSSLRTA, look_ahead
@@ -39,3 +41,4 @@ class ALSSLRTA(LSSLRTA):
     """
 
     plan = staticmethod(plan)
+    converges = False

@@ -10,6 +10,8 @@ Readings:
 - A mark needs no memory of its own: a state is marked if its value is above the heuristic that was given.
 - Values are raised by the smallest f of the open list, as in RTAA*, not by that of the state the agent goes to: else
   they could overestimate.
+- It does not converge to shortest paths: where nothing is learned any more it may still prefer an unmarked state
+  to a better one that is marked.
 """
 
 from agents.lss_lrta import look_ahead
@@ -40,3 +42,4 @@ class ARTAA(RTAA):
     """
 
     plan = staticmethod(plan)
+    converges = False

@@ -56,8 +56,8 @@ class KernelAgent(Carrying, Thoughts):
             from a file, or prepared beforehand and timed, is another matter in the next run.
         precomputes: whether it prepares itself for a map at reset.
         complete: whether it reaches every goal that can be reached, given the moves.
-        converges: whether its paper promises that repeated trials end with a shortest path, which takes values that
-            never overestimate.
+        converges: whether its paper promises that repeated trials end with a shortest path.
+        overestimates: whether it learns values above the true distances, on purpose.
         lowers: whether it lowers values where the map opens, so that they stay consistent.
         restless: whether it moves although the plan is not ready, rather than stand still.
         backward: whether its search begins at the goal.
@@ -68,6 +68,7 @@ class KernelAgent(Carrying, Thoughts):
     forgets: ClassVar[bool] = False
     complete: ClassVar[bool] = True
     converges: ClassVar[bool] = True
+    overestimates: ClassVar[bool] = False
     lowers: ClassVar[bool] = False
     pooled: ClassVar[bool] = False
     precomputes: ClassVar[bool] = False

@@ -50,6 +50,7 @@ and a thought comes back only as often as walls are found. Convergence to a shor
 weights and with "min", where values do not overestimate.
 """
 
+from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -192,7 +193,7 @@ def plan(terrain, trip, memory, s, t):
 
 
 class BuildingBlockLRTA(LSSLRTA):
-    """LRTA* from building blocks.
+    """LRTA* from building blocks. A gene that is not said is as in LRTA*: see ``Genes``.
 
     Args:
         lookahead: how many states it expands: one is a step of LRTA*, more are closed by an A*.
@@ -211,27 +212,31 @@ class BuildingBlockLRTA(LSSLRTA):
 
     plan = staticmethod(plan)
     converges = False
+    overestimates = True
+    pooled = False
     memory_type: ClassVar[Any] = BlockMemory
 
     def __init__(
         self,
-        lookahead: int = 1,
-        weight: float = 1,
-        cost_weight: float = 1,
-        lop: str = "min",
-        beam: float = 1,
-        da: bool = False,
-        expendable: bool = False,
-        ahead: int = 1,
-        learning: str = "frontier",
-        commit: str = "all",
+        lookahead: int | None = None,
+        weight: float | None = None,
+        cost_weight: float | None = None,
+        lop: str | None = None,
+        beam: float | None = None,
+        da: bool | None = None,
+        expendable: bool | None = None,
+        ahead: int | None = None,
+        learning: str | None = None,
+        commit: str | None = None,
         policy: PathLike | Genes | None = None,
         tie: str = "first",
     ) -> None:
-        given = Genes(lookahead, weight, cost_weight, lop, beam, da, expendable, ahead, learning, commit)
-        if policy is not None and given.changed():
-            raise InputError(f"{', '.join(given.changed())} must be left out with a policy, which names all genes")
-        self.genes = given if policy is None else load_genes(policy)
+        values: Any = (lookahead, weight, cost_weight, lop, beam, da, expendable, ahead, learning, commit)
+        names = [part.name for part in fields(Genes)]
+        given = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        if policy is not None and given:
+            raise InputError(f"{', '.join(given)} must be left out with a policy, which names all genes")
+        self.genes = Genes(**given) if policy is None else load_genes(policy)
         super().__init__(self.genes.lookahead, self.genes.commit, tie)
 
     @classmethod

@@ -8,6 +8,8 @@ one with the smallest f. The algorithm in plain Python: ``tests/reference/plain_
 Readings:
 - Of equal ones the order of the open list decides: smaller f, larger g, first generated.
 - Learning is that of LSS-LRTA*, and the meter and ``commit`` are as there.
+- It does not converge to shortest paths: where nothing is learned any more it may still prefer a state that was
+  raised less to a better one.
 """
 
 from agents.lss_lrta import LSSLRTA, look_ahead
@@ -38,3 +40,4 @@ class DALSSLRTA(LSSLRTA):
     """
 
     plan = staticmethod(plan)
+    converges = False

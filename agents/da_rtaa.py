@@ -9,6 +9,8 @@ Readings:
 - Values are raised by the smallest f of the open list, as in RTAA*, not by that of the state the agent goes to: else
   they could overestimate. With a lookahead of one it is daLSS-LRTA*.
 - Of equal ones the order of the open list decides: smaller f, larger g, first generated.
+- It does not converge to shortest paths: where nothing is learned any more it may still prefer a state that was
+  raised less to a better one.
 """
 
 from agents.lss_lrta import look_ahead
@@ -39,3 +41,4 @@ class DARTAA(RTAA):
     """
 
     plan = staticmethod(plan)
+    converges = False

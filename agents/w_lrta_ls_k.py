@@ -66,6 +66,7 @@ class WLRTALSK(LRTALSK):
 
     plan = staticmethod(plan)
     converges = False
+    overestimates = True
     memory_type: ClassVar[Any] = WeightedLSKMemory
 
     def __init__(self, k: int = 40, weight: int = 4, tie: str = "first") -> None:

@@ -61,6 +61,7 @@ class WLSSLRTA(LSSLRTA):
 
     plan = staticmethod(plan)
     converges = False
+    overestimates = True
     memory_type: ClassVar[Any] = WeightedMemory
 
     def __init__(self, lookahead: int = 50, weight: int = 4, commit: str = "all", tie: str = "first") -> None:

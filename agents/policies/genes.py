@@ -74,12 +74,6 @@ class Genes:
         text = ", ".join(filter(None, parts))
         return f"{text[0].upper()}{text[1:]}."
 
-    def changed(self) -> dict[str, Any]:
-        """Return the genes that are on, by their names."""
-        return {
-            part.name: getattr(self, part.name) for part in fields(self) if getattr(self, part.name) != part.default
-        }
-
     def save(self, path: PathLike, about: dict[str, Any] | None = None) -> None:
         """Write them to a JSON file, with what there is to say about them."""
         document = {"kind": KIND, "version": VERSION, "genes": asdict(self), "sentence": self.sentence}

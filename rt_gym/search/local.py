@@ -167,3 +167,13 @@ def frontier_update(terrain, trip, local, h, t=NONE, w=1):
                         push(queue, p)
                     else:
                         lower(queue, p)
+    if left > 0:
+        raise_unreached(terrain, trip, space, h, t)
+
+
+@kernel
+def raise_unreached(terrain, trip, space, h, t):
+    """Raise the values of interior states that the frontier is too far from, or has none for, to infinity."""
+    for u in range(space.state[0].slots):
+        if space.role[u] == INTERIOR:
+            raise_value(trip, h, terrain, np.int64(space.cell[u]), t, np.int64(INF))

@@ -339,8 +339,8 @@ class TestPolicies:
                 "Look at the neighbours, learn 3 times as fast, avoid depressions, delete dead ends.",
             ),
             (
-                {"ahead": 10, "lop": "max"},
-                "Look at the neighbours, make 10 steps in thought for every move, learn from the max of the neighbours.",
+                {"ahead": 9, "lop": "max"},
+                "Look at the neighbours, make 9 steps in thought for every move, learn from the max of the neighbours.",
             ),
             (
                 {"lookahead": 9, "learning": "best", "commit": "one"},

@@ -86,8 +86,9 @@ def gave_up(run: agents.Run, agent_id: str) -> bool:
 def overestimates(agent_id: str, settings: Settings) -> bool:
     """Whether settings make values rise above what the neighbours say, and so even where the heuristic is exact."""
     given = agents.parameters(agent_id) | settings
-    dear = any(given.get(name, 1) != 1 for name in ("weight", "cost_weight")) or given.get("lop", "min") != "min"
-    return dear and not agents.load(agent_id).converges
+    dear = any(given.get(name) not in (None, 1) for name in ("weight", "cost_weight"))
+    dear = dear or given.get("lop") not in (None, "min")
+    return dear and agents.load(agent_id).overestimates
 
 
 def exact_cost(run: agents.Run) -> int:
