@@ -15,7 +15,7 @@ from rt_gym import InputError
 from rt_gym.files import make_folder
 from training.experiments import load
 from training.experiments.evidence import Evidence, map_tables
-from training.experiments.frame import SIZES, Experiment, Finding, Generated, Ground, Part, check_size
+from training.experiments.frame import SIZES, Experiment, Finding, Generated, Ground, Part, Split, check_size
 from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
 from training.judge.tables import Table
 from training.learn import Reporting, TrainingSetup, silent
@@ -198,11 +198,11 @@ def _describe_part(part: Part, plan: Plan, size: str, public: bool) -> dict[str,
     }
 
 
-def _describe_map(ground: Ground | Generated, courses: Sequence[Course], public: bool) -> dict[str, Any]:
+def _describe_map(ground: Ground | Generated | Split, courses: Sequence[Course], public: bool) -> dict[str, Any]:
     grid = courses[0].grid
     free = round(sum(course.grid.free_cells for course in courses) / len(courses))
     size = {"width": grid.width, "height": grid.height, "free_cells": free}
-    ours = isinstance(ground, Generated)
+    ours = isinstance(ground, (Generated, Split))
     return {"map": ground.name if public or ours else grid.name, **size, "scaled": ground.scaled and public}
 
 

@@ -5,22 +5,22 @@ is listed in its ``changes``. A setting is never tuned until a claim holds: "doe
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product
 from math import inf
 from pathlib import Path
 from typing import Any, TypedDict
 
-from rt_gym import Grid, InputError, load_map, sample_problems
+from rt_gym import Grid, InputError, load_map, sample_problems, splits
 from rt_gym.errors import quoted
 from rt_gym.files import shown
 from rt_gym.maps.generate import generate, scale, terrain
 from training.experiments.quantities import Quantity
-from training.experiments.trained import CrossValidation, EvolutionTraining, RLTraining, TreeTraining
+from training.experiments.trained import CrossValidation, Training
 from training.judge import Estimate
 from training.judge.tables import Table
-from training.runs import Allowance, Contender, Course, Draw, Entry, Plan, Task, enlist
+from training.runs import Allowance, Contender, Course, Draw, Entry, Plan, Task, enlist, find_courses
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,22 @@ class Generated:
             yield generate(self.family, seed=seed, **self.parameters), 1
 
 
+@dataclass(frozen=True)
+class Split:
+    """The maps of a split with problems of its own; see ``rt_gym.splits``."""
+
+    name: str
+    scaled = False
+
+    def count(self, problems: int) -> int:
+        """Return how many maps there are."""
+        return len(splits.load(self.name).grids)
+
+    def courses(self, problems: int, vision: int | None) -> Iterator[Course]:
+        """Yield every map with the first of its problems."""
+        return iter(find_courses([self.name], Draw(problems, vision=vision)))
+
+
 SIZES = ("smoke", "record", "full")
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 DIRECTION = "direction only"
@@ -119,15 +135,26 @@ def check_size(size: str) -> None:
 
 @dataclass(frozen=True)
 class Entrant:
-    """An agent with settings, without a limit per move; what is not given is the default. Made by ``entrant``."""
+    """An agent with settings; what is not given is the default, or the largest that fits. Made by ``entrant``.
+
+    Attributes:
+        agent, settings: which agent.
+        limit, count: what a move may take, see ``Allowance``.
+    """
 
     agent: str
     settings: tuple[tuple[str, Any], ...] = ()
+    limit: int | None = None
+    count: str = "expansions"
 
     @cached_property
     def contender(self) -> Contender:
         """The agent with all its settings."""
-        return enlist(self.agent, dict(self.settings), Allowance.of(None))
+        return enlist(self.agent, dict(self.settings), Allowance.of(self.limit, self.count))
+
+    def under(self, limit: int, count: str) -> "Entrant":
+        """Return the same agent with a limit per move."""
+        return replace(self, limit=limit, count=count)
 
     @property
     def entry(self) -> Entry:
@@ -274,7 +301,7 @@ class Part:
         max_moves: the move cap of every trial; to meet it is to fail.
     """
 
-    grounds: tuple[Ground | Generated, ...]
+    grounds: tuple[Ground | Generated | Split, ...]
     problems: Mapping[str, int]
     entrants: tuple[Entrant, ...]
     optimal: tuple[float, float] = (1, inf)
@@ -284,10 +311,10 @@ class Part:
     rules: Mapping[str, Any] = field(default_factory=dict)
     trials: int | str = 1
     max_moves: int = 10_000_000
-    trainings: tuple[TreeTraining | EvolutionTraining | RLTraining, ...] = ()
+    trainings: tuple[Training, ...] = ()
     validations: tuple[CrossValidation, ...] = ()
-    train_on: tuple[Ground, ...] = ()
-    choose_on: tuple[Ground, ...] = ()
+    train_on: tuple[Ground | Split, ...] = ()
+    choose_on: tuple[Ground | Split, ...] = ()
     learn_from: Mapping[str, int] | None = None
 
     @property
@@ -313,9 +340,12 @@ class Part:
         yield tuple(self._courses(self.choose_on, self.problems[size], maps, seed + 2))
 
     def _courses(
-        self, grounds: tuple[Ground | Generated, ...], problems: int, maps: Path | None, seed: int
+        self, grounds: tuple[Ground | Generated | Split, ...], problems: int, maps: Path | None, seed: int
     ) -> Iterator[Course]:
         for number, ground in enumerate(grounds):
+            if isinstance(ground, Split):
+                yield from ground.courses(problems, self.vision)
+                continue
             dealt = ground.deal(problems, number, maps)
             for shift, (grid, count) in enumerate(dealt):  # else all mazes would have the same start
                 yield from self._courses_on(grid.replace(**self.rules), count, seed + shift)

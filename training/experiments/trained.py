@@ -21,6 +21,7 @@ from rt_gym import Grid
 from rt_gym.features.history import FEATURES
 from rt_gym.kernel_cache import source_closure
 from training.learn import TrainingSetup, validate
+from training.learn.blocks import BlocksConfig, evolve_genes
 from training.learn.evolve import EvolutionConfig, evolve
 from training.learn.fit import fit_policy
 from training.learn.log import Logging, Samples, log_samples
@@ -36,13 +37,13 @@ from training.runs.rows import Arrays
 STATES = 1000  # of a problem that are logged
 PAPER = Recipe(labels="class", features="paper")
 _ROOT = Path(__file__).parents[2]
+_UNLIMITED = Allowance.of(None)
 _ARRAYS = ("confusion", "hits", "states")  # of what was predicted
 
 
-def entry_of(agent: str, name: str) -> Entry:
+def entry_of(agent: str, name: str, allowance: Allowance = _UNLIMITED) -> Entry:
     """Return what the rows of an agent that follows a trained policy begin with; ``name`` is the policy's in tables."""
-    unlimited = Allowance.of(None)
-    return Entry(agent, f"policy={name}", unlimited.text, unlimited.limit, unlimited.count)
+    return Entry(agent, f"policy={name}", allowance.text, allowance.limit, allowance.count)
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,39 @@ class RLTraining:
         return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
 
 
+@dataclass(frozen=True)
+class BlocksTraining:
+    """Genes to be evolved.
+
+    Attributes:
+        name: what they are called in tables.
+        config: how to evolve; with one problem per map, as the smallest size has, one generation is enough.
+    """
+
+    name: str
+    config: BlocksConfig
+
+    @property
+    def entry(self) -> Entry:
+        """What the rows of its runs begin with."""
+        allowance = Allowance.of(self.config.limit, self.config.count)
+        return entry_of("building-block-lrta", self.name, allowance)
+
+    def train(self, setup: TrainingSetup) -> Contender:
+        """Return the contender with the evolved genes."""
+        few = max(len(course.tasks) for course in setup.train) == 1
+        config = replace(self.config, generations=1) if few else self.config
+        best = evolve_genes(setup, config, lambda amount, text: None)[0]
+        vision = setup.train[0].vision
+        file = setup.folder / f"{self.name}-{config.limit}-{config.count}-{'known' if vision is None else vision}.json"
+        best.genes.save(file, {"training": best.train, "validation": best.validation})
+        allowance = Allowance.of(config.limit, config.count)
+        return enlist("building-block-lrta", {"policy": str(file)}, allowance)
+
+
+Training = TreeTraining | EvolutionTraining | RLTraining | BlocksTraining
+
+
 class Trained(NamedTuple):
     """What came of a training or a cross-validation: the contender, and what was predicted, if it was validated."""
 
@@ -149,9 +183,7 @@ def policies_folder(folder: Path, *parts: tuple[Course, ...]) -> Path:
     return folder / sha256(content.encode()).hexdigest()[:12]
 
 
-def train_all(
-    trainings: Sequence[TreeTraining | EvolutionTraining | RLTraining], setup: TrainingSetup
-) -> Iterator[Trained]:
+def train_all(trainings: Sequence[Training], setup: TrainingSetup) -> Iterator[Trained]:
     """Train every policy and yield the contender that follows it."""
     for training in trainings:
         yield Trained(training.name, replace(training.train(setup), entry=training.entry))

@@ -1,0 +1,216 @@
+"""EX-LIMITS: who is best under a hard limit per move, counted in scans; all agents, and genes evolved for the limit.
+
+Six limits, on known maps and in fog, on generated maps and on game maps. Scans count every reading of a cell's
+neighbours, so that learning is work like any other. Agents have the largest settings that fit a limit. An agent that
+is not ready stands still, and a stay costs a step.
+
+The genes of ``building-block-lrta`` are evolved anew for every limit and vision, on the split mixed-train, and chosen on
+mixed-validation; three seeds, none chosen. The bars were set before the first run of every size.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from agents.base import Searcher
+from training.experiments import dc
+from training.experiments.evidence import Evidence
+from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, Split, entrant
+from training.experiments.quantities import Column, Parts, Quantity, Ratio
+from training.experiments.trained import BlocksTraining
+from training.judge import Estimate
+from training.judge.stats import Floats, pareto_front
+from training.judge.tables import Table, digits
+from training.learn.blocks import BlocksConfig
+from training.runs import Entry
+from training.runs.contenders import load_agent
+
+LIMITS = (1, 3, 10, 30, 100, 300)
+VISIONS = {"known map": None, "vision 1": 1, "vision 5": 5}
+SEEDS = range(3)
+GAMES = (*dc.UNSEEN, Ground("wc3maps512/plunderisle", 512, 512), Ground("dao/den520d", 256, 257))
+PLACES = {"mixed-test": (Split("mixed-test"),), "game maps": GAMES}
+PROBLEMS = {
+    "mixed-test": {"smoke": 1, "record": 16, "full": 16},
+    "game maps": {"smoke": 1, "record": 30, "full": 100},
+}
+PAPERS = ("lrta", "rta", "lss-lrta", "rtaa", "lrta-k", "lrta-ls-k", "lrta-ls-kd", "lrts", "p-lrta", "tba")
+SUCCESSORS = ("a-lss-lrta", "da-lss-lrta", "a-rtaa", "da-rtaa", "w-lss-lrta", "w-lrta-ls-k", "tbaa", "frit")
+WAITING = ("repeated-astar", "dstar-lite", "mpgaa")  # until their plan is ready
+LEARNED = ("rule-lrta", "classifier-lrta", "policy-lrta")
+PREPARING = ("pdb-lrta", "subgoal-lrta", "hcdps")  # for a map that is known
+LOW = (1, 3, 10)  # the limits with a bar
+BELOW = 0.8  # of the suboptimality of the best agent of the papers
+CAP = 1_000_000
+
+
+def genes(limit: int, vision: int | None) -> tuple[BlocksTraining, ...]:
+    """Return the evolutions for a limit and a vision."""
+    return tuple(BlocksTraining(f"genes-{seed}", BlocksConfig(limit, seed=seed)) for seed in SEEDS)
+
+
+def agents_at(limit: int, vision: int | None) -> tuple[Entrant, ...]:
+    """Return all agents that take part under a limit."""
+    names = (*PAPERS, *SUCCESSORS, *WAITING, *LEARNED, *(PREPARING if vision is None else ()))
+    return tuple(entrant(name).under(limit, "scans") for name in names)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where agents compete: one part of the experiment."""
+
+    place: str
+    known: str
+    limit: int
+
+    @property
+    def part(self) -> Part:
+        """Its runs."""
+        vision = VISIONS[self.known]
+        return Part(
+            name=f"{self.place}, {self.known}, {self.limit} scans",
+            grounds=PLACES[self.place],
+            problems=PROBLEMS[self.place],
+            entrants=agents_at(self.limit, vision),
+            vision=vision,
+            max_moves=CAP,
+            trainings=genes(self.limit, vision),
+            train_on=(Split("mixed-train"),),
+            choose_on=(Split("mixed-validation"),),
+            learn_from=PROBLEMS["mixed-test"],
+        )
+
+
+SETTINGS = tuple(Setting(place, known, limit) for place in PLACES for known in VISIONS for limit in LIMITS)
+
+
+def searches_everywhere(entry: Entry) -> bool:
+    """Whether an agent keeps a search of the whole map."""
+    return issubclass(load_agent(entry.agent), Searcher)
+
+
+@dataclass(frozen=True)
+class OverBest(Quantity):
+    """The suboptimality of a competitor over that of the best of the papers, resampled together.
+
+    Attributes:
+        competitor: whose.
+        part: in which part of the experiment.
+        local: whether agents with a search of the whole map are left out.
+    """
+
+    competitor: BlocksTraining
+    part: int
+    local: bool
+
+    def estimate(self, parts: Parts) -> Estimate | None:
+        """Return the ratio; None where the competitor misses a goal."""
+        arena, own = parts[self.part].arena, self.competitor.entry
+        if not arena.samples[own].comparable:
+            return None
+        rivals = [
+            entry
+            for entry, sample in arena.samples.items()
+            if entry.agent in PAPERS and sample.comparable and not (self.local and searches_everywhere(entry))
+        ]
+        best = min(rivals, key=lambda entry: float(arena.quality[entry][0]))
+        return arena.estimate(arena.quality[own] / arena.quality[best])
+
+
+def _claims() -> Iterator[Claim]:
+    for number, setting in enumerate(SETTINGS):
+        local, low = setting.known == "known map", setting.limit in LOW
+        among = "those without a search of the whole map" if local else "those of the papers"
+        for one in genes(setting.limit, VISIONS[setting.known]):
+            yield Claim(
+                f"{setting.part.name}: suboptimality of {one.name} over that of the best of {among}",
+                f"at most {BELOW} wanted" if low else "at most 1 wanted",
+                OverBest(one, number, local),
+                high=BELOW if low else 1.0,
+                headline=low,
+                direction=(-inf, 1) if low else None,
+            )
+    for number, setting in enumerate(SETTINGS):
+        if setting.limit == 1:
+            for one in genes(1, VISIONS[setting.known]):
+                above, below = (
+                    Column(who, "suboptimality", number) for who in (one, entrant("lrta").under(1, "scans"))
+                )
+                text = f"{setting.part.name}: suboptimality of {one.name} over that of LRTA*"
+                yield Claim(text, "at most 0.2 wanted", Ratio(above, below), high=0.2, direction=(-inf, 1))
+
+
+def _board(place: str, known: str, evidence: dict[int, Evidence]) -> Table:
+    """Return the leaderboard of a place: the mean suboptimality of all agents at every limit."""
+    names = dict.fromkeys(_row_name(entry) for found in evidence.values() for entry in found.arena.samples)
+    cells = {name: ["-"] * len(LIMITS) for name in names}
+    for column, found in enumerate(evidence.values()):
+        front = _front(found)
+        for entry, sample in found.arena.samples.items():
+            failed = len(sample.places) - int(sample.batch.solved.sum())
+            value = digits(float(found.arena.quality[entry][0])) if sample.comparable else f"{failed} failed"
+            share = front.get(entry, 0.0)
+            mark = "**" if share >= 0.5 else ""
+            cells[_row_name(entry)][column] = f"{mark}{value}{mark}"
+    columns = ["\nagent", *(f"{limit}\nscans" if limit > 1 else "1\nscan" for limit in LIMITS)]
+    return Table(
+        f"{place}, {known}: mean suboptimality under a limit per move", columns, [[k, *v] for k, v in cells.items()]
+    )
+
+
+def _row_name(entry: Entry) -> str:
+    """Return what a row is called: the agent, for genes with their seed; learned and preparing ones are marked."""
+    name = entry.agent if "policy=genes" not in entry.setting else f"{entry.agent}, {entry.setting[len('policy=') :]}"
+    if entry.agent in PREPARING:
+        return f"{name} (prepares)"
+    return f"{name} (learned)" if entry.agent in LEARNED[1:] or "genes" in name else name
+
+
+def _front(found: Evidence) -> dict[Entry, float]:
+    """Return, for every sound agent, in which share of resamplings none is better in quality and scans per move."""
+    arena = found.arena
+    entries = [entry for entry, sample in arena.samples.items() if sample.comparable]
+    work = [_scans_per_move(found, entry) for entry in entries]
+    quality = np.stack([arena.quality[entry] for entry in entries], axis=1)
+    on = np.array([pareto_front(list(zip(work, row, strict=True))) for row in quality.tolist()])
+    return dict(zip(entries, on.mean(axis=0).tolist(), strict=True))
+
+
+def _scans_per_move(found: Evidence, entry: Entry) -> float:
+    sample = found.arena.samples[entry]
+    scans: Floats = sample.column("scans")
+    return float(scans.sum()) / max(1.0, float(sample.moves.sum()))
+
+
+def _tables(*evidence: Evidence) -> list[Table]:
+    tables = []
+    for place in PLACES:
+        for known in VISIONS:
+            own = {
+                setting.limit: found
+                for setting, found in zip(SETTINGS, evidence, strict=True)
+                if (setting.place, setting.known) == (place, known)
+            }
+            tables.append(_board(place, known, own))
+    return tables
+
+
+LIMITED = Experiment(
+    id="ex-limits",
+    title="A leaderboard of all agents under hard limits per move, with genes evolved for each limit",
+    paper="No paper: agents of all five papers, their successors, and what is learned here",
+    parts=tuple(setting.part for setting in SETTINGS),
+    seed=2026,
+    claims=tuple(_claims()),
+    tables=_tables,
+    notes=(
+        "Bold are agents on the front of suboptimality and scans per move in at least half of the resamplings. Of an"
+        " agent that misses a goal or breaks the limit, the number of failures is shown.",
+        "Genes are evolved for every limit and vision on mixed-train and chosen on mixed-validation; no game map was"
+        " seen. All three seeds are shown.",
+        "An agent that is not ready stands still, and a stay costs a step: so A*, which waits for its plan, has a"
+        " suboptimality at all.",
+    ),
+)
