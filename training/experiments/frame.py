@@ -108,18 +108,19 @@ class Generated:
 
 @dataclass(frozen=True)
 class Split:
-    """The maps of a split with problems of its own; see ``rt_gym.splits``."""
+    """The maps of a split with problems of its own, see ``rt_gym.splits``; its problems are those of all maps."""
 
     name: str
     scaled = False
 
     def count(self, problems: int) -> int:
-        """Return how many maps there are."""
-        return len(splits.load(self.name).grids)
+        """Return how many maps this many problems are dealt over."""
+        return min(problems, len(splits.load(self.name).grids))
 
     def courses(self, problems: int, vision: int | None) -> Iterator[Course]:
-        """Yield every map with the first of its problems."""
-        return iter(find_courses([self.name], Draw(problems, vision=vision)))
+        """Yield as many maps, each with the first of its problems."""
+        maps = self.count(problems)
+        return islice(find_courses([self.name], Draw(problems // maps, vision=vision)), maps)
 
 
 SIZES = ("smoke", "record", "full")
@@ -296,7 +297,8 @@ class Part:
         trials: how many times each problem is solved, or ``"converge"``; the numbers of a run are its totals.
         trainings: policies that are trained first and then take part, on the maps ``train_on`` with prices chosen on
             those ``choose_on``; problems there are drawn with seeds of their own.
-        learn_from: how many problems per map of ``train_on`` at each size; as many as ``problems`` by default.
+        learn_from, choose_from: how many problems per entry of ``train_on`` and of ``choose_on`` at each size; as many
+            as ``problems`` by default.
         validations: logs of the maps ``train_on`` that are cross-validated; their policies take part as well.
         max_moves: the move cap of every trial; to meet it is to fail.
     """
@@ -316,6 +318,7 @@ class Part:
     train_on: tuple[Ground | Split, ...] = ()
     choose_on: tuple[Ground | Split, ...] = ()
     learn_from: Mapping[str, int] | None = None
+    choose_from: Mapping[str, int] | None = None
 
     @property
     def policies(self) -> list[str]:
@@ -337,7 +340,7 @@ class Part:
     def training_courses(self, size: str, maps: Path | None, seed: int) -> Iterator[tuple[Course, ...]]:
         """Yield the maps to learn on and those to choose on, with problems that no run is judged on."""
         yield tuple(self._courses(self.train_on, (self.learn_from or self.problems)[size], maps, seed + 1))
-        yield tuple(self._courses(self.choose_on, self.problems[size], maps, seed + 2))
+        yield tuple(self._courses(self.choose_on, (self.choose_from or self.problems)[size], maps, seed + 2))
 
     def _courses(
         self, grounds: tuple[Ground | Generated | Split, ...], problems: int, maps: Path | None, seed: int

@@ -142,7 +142,7 @@ class BlocksTraining:
 
     Attributes:
         name: what they are called in tables.
-        config: how to evolve; with one problem per map, as the smallest size has, one generation is enough.
+        config: how to evolve; with the few problems of the smallest size there is one generation.
     """
 
     name: str
@@ -156,7 +156,7 @@ class BlocksTraining:
 
     def train(self, setup: TrainingSetup) -> Contender:
         """Return the contender with the evolved genes."""
-        few = max(len(course.tasks) for course in setup.train) == 1
+        few = sum(len(course.tasks) for course in setup.train) < self.config.population
         config = replace(self.config, generations=1) if few else self.config
         best = evolve_genes(setup, config, lambda amount, text: None)[0]
         vision = setup.train[0].vision
