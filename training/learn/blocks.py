@@ -74,9 +74,9 @@ class BlocksConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Budget(self.limit, self.count)
         for name in ("limit", "generations", "population", "finalists", "shares", "max_moves"):
             whole(name, getattr(self, name), 1, 10**9)
+        Budget(self.limit, self.count)
         whole("seed", self.seed, 0)
 
     @property
@@ -115,8 +115,8 @@ class Breeder:
         searches = rng.random() < 0.5
         return self._fit(
             lookahead=round(exp(rng.uniform(0, log(limit)))) if searches else 1,
-            weight=round(exp(rng.exponential(0.5)), 2),
-            cost_weight=round(exp(rng.exponential(0.7)), 2),
+            weight=_weight(exp(rng.exponential(0.5))),
+            cost_weight=_weight(exp(rng.exponential(0.7))),
             lop=str(rng.choice(OPERATORS, p=_OPERATOR_ODDS)),
             beam=float(rng.choice(_BEAMS, p=_BEAM_ODDS)),
             da=bool(rng.random() < 0.6),
@@ -135,7 +135,7 @@ class Breeder:
         chance = asdict(self.random())
         for name in rng.choice(list(genes), size=rng.integers(1, 4), replace=False).tolist():
             if name in ("weight", "cost_weight"):
-                genes[name] = round(float(np.clip(genes[name] * exp(rng.normal(0, 0.5)), 1, _HEAVIEST)), 2)
+                genes[name] = _weight(genes[name] * exp(rng.normal(0, 0.5)))
             elif name in ("lookahead", "ahead"):
                 factor = exp(rng.normal(0, 0.5 if name == "lookahead" else 0.3))
                 genes[name] = int(np.clip(round(genes[name] * factor) + rng.integers(-1, 2), 1, limit))
@@ -149,6 +149,10 @@ class Breeder:
             return Genes(**genes | {"learning": "frontier", "commit": "all"})
         best = genes["learning"] == "best" or genes["lookahead"] > self.config.deepest
         return Genes(**genes | {"lop": "min", "beam": 1, "ahead": 1, "learning": "best" if best else "frontier"})
+
+
+def _weight(value: float) -> float:
+    return round(min(max(value, 1.0), _HEAVIEST), 2)
 
 
 def _distinct(genes: Sequence[Genes]) -> list[Genes]:
