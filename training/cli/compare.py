@@ -135,7 +135,7 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
         InputError: for a price without a leaderboard, or without the agents that define 0 and 1.
     """
     from rt_gym import InputError
-    from training.judge.leaderboard import PRICE, require_marks
+    from training.judge.ranking import PRICE, require_marks
     from training.runs.contenders import parse_sweep
 
     if price is not None and not wanted:
@@ -149,7 +149,7 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
 
 def _default_agents(leaderboard: bool) -> list[str]:
     """Return who takes part if nobody is named; a leaderboard is measured by the oracle."""
-    from training.judge.leaderboard import ORACLE
+    from training.judge.ranking import ORACLE
     from training.runs import portfolio
 
     return portfolio() + [ORACLE] * leaderboard
@@ -209,7 +209,8 @@ def _run_squads(plan: "Plan", units: int | None, tick_ms: float | None, out: Pat
 
 
 def _tell(findings: "Findings", files: list[Path], as_json: bool, price: float | None) -> None:
-    from training.judge.leaderboard import leaderboard_table, score
+    from training.judge.ranking import score
+    from training.judge.tables import leaderboard_table
 
     names = [str(path) for path in files]
     standings = [] if price is None else score(findings.runs, price, findings.plan.seed)

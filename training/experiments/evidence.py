@@ -19,7 +19,7 @@ from training.judge import Arena, Estimate, Score
 from training.judge.scores import curve_ratios, fixed_curve, score_arena, strata_of
 from training.judge.stats import Floats, estimate, resampled_sums
 from training.judge.tables import MEASURES, Table, digits, interval, percent
-from training.learn.validate import PredictionQuality
+from training.learn.fit import PredictionQuality
 from training.runs import Entry, Row, Runs
 from training.runs.contenders import load_agent
 from training.runs.rows import Batch, Places

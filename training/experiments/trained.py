@@ -20,15 +20,14 @@ from agents.policies.trees import LEAF, Forest, Policy
 from rt_gym import Grid
 from rt_gym.features.history import FEATURES
 from rt_gym.kernel_cache import source_closure
-from training.learn import TrainingSetup, validate
+from training.learn import TrainingSetup, fit
 from training.learn.blocks import BlocksConfig, evolve_genes
 from training.learn.evolve import EvolutionConfig, evolve
-from training.learn.fit import fit_policy
+from training.learn.fit import FOLDS, PredictionQuality, cross_validate, fit_policy
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.rl import RLConfig, train_network
 from training.learn.select import DepthConfig, choose, contenders_of
 from training.learn.targets import LABEL_RULES, Recipe
-from training.learn.validate import FOLDS, PredictionQuality, cross_validate
 from training.runs import Allowance, Contender, Course, Entry, Workers, enlist
 from training.runs.execution import Store, run_all
 from training.runs.jobs import Series, Work
@@ -249,7 +248,7 @@ class Validating(Work[Samples, tuple[PredictionQuality, Policy]]):
     @property
     def files(self) -> Iterable[Path]:
         """The sources of learning and of whatever they import of ours."""
-        return [_ROOT / name for name, _ in source_closure([validate.__file__])]
+        return [_ROOT / name for name, _ in source_closure([fit.__file__])]
 
     def do(self, grid: Grid | None, items: Sequence[Samples]) -> tuple[PredictionQuality, Policy]:
         """Return what was predicted of the samples, and the policy."""

@@ -1,7 +1,7 @@
 """Rows -> scores -> tables, plots and recommendations: what the runs of a comparison are worth."""
 
-from training.judge.against import Verdict, judge
 from training.judge.findings import Findings, Question, find, recommend
+from training.judge.ranking import Verdict, judge
 from training.judge.scores import Arena, Score, score_all
 from training.judge.speed import Calibration, Limits
 from training.judge.squads import SquadArena, SquadScore, run_squads

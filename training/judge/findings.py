@@ -6,7 +6,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from training.judge.against import WORSE, Verdict, judge
+from training.judge.ranking import WORSE, Verdict, judge
 from training.judge.scores import COST, TOTAL, Arena, Score, cut_curve_runs, score_arena
 from training.judge.speed import BAR, Pace
 from training.judge.squads import LATE, SquadArena, SquadScore

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from training.judge.against import WORSE, Verdict
+from training.judge.ranking import WORSE, Standing, Verdict
 from training.judge.scores import COST, SUBOPTIMALITY, TOTAL, Score
 from training.judge.speed import Pace
 from training.judge.squads import LATE, SquadArena
@@ -123,6 +123,19 @@ def ratio_table(groups: Groups) -> Table:
 def marked(entry: Entry, precomputing: Collection[str]) -> str:
     """Return the label of a contender, with a mark if it prepares itself beforehand."""
     return f"{entry.label}, prepares" if entry.agent in precomputing else entry.label
+
+
+def leaderboard_table(standings: Sequence[Standing], price: float, precomputing: Collection[str] = ()) -> Table:
+    """Return the table of all places; who prepares itself beforehand is marked."""
+    columns = ["\nagent", "\nscore", "95 %\ninterval", "\ncost", "95 %\ninterval"]
+    rows = [[marked(one.entry, precomputing), *_place_cells(one.score), *_place_cells(one.cost)] for one in standings]
+    return Table(
+        f"Leaderboard: an expansion costs {price:g} steps, 0 the best fixed depth, 1 the oracle", columns, rows
+    )
+
+
+def _place_cells(value: Estimate | None) -> list[str]:
+    return ["-", "-"] if value is None else [digits(value.value), interval(value)]
 
 
 def verdict_table(verdicts: Sequence[Verdict], path: str, precomputing: Collection[str] = ()) -> Table:

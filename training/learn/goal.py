@@ -34,10 +34,9 @@ from rt_gym.search.distance import exact_distances
 from rt_gym.search.space import NONE
 from training.judge import Findings
 from training.learn import OnProgress, Parts, Reporting, silent
-from training.learn.fit import classify
+from training.learn.fit import classify, group_folds
 from training.learn.merit import MAX_MOVES, compare
 from training.learn.targets import Recipe
-from training.learn.validate import group_folds
 from training.runs import Allowance, Contender, Course, Task, Workers, enlist
 from training.runs.courses import make_problem
 from training.runs.execution import Store, run_all

@@ -14,18 +14,19 @@ from rt_gym import InputError
 from training.judge import Findings, Score, score_all
 from training.judge.stats import Floats
 from training.learn import OnProgress, Parts, Reporting, TrainingSetup, silent
-from training.learn.fit import act_from, fit_policy
-from training.learn.log import Logging, Samples, log_samples
-from training.learn.merit import MAX_MOVES, compare, fixed_depths, log_ratios, merit, opponents
-from training.learn.targets import Recipe
-from training.learn.validate import (
+from training.learn.fit import (
     FOLDS,
     PredictionQuality,
+    act_from,
     cross_validate,
     describe_quality,
+    fit_policy,
     importances,
     learning_curve,
 )
+from training.learn.log import Logging, Samples, log_samples
+from training.learn.merit import MAX_MOVES, compare, fixed_depths, log_ratios, merit, opponents
+from training.learn.targets import Recipe
 from training.runs import Allowance, Contender, Course, Plan, Workers, enlist, run_plan
 
 STATES = 400  # how many states of a problem are labelled when a policy walks

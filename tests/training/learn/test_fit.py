@@ -9,11 +9,19 @@ import pytest
 from agents.policies.trees import add_scores
 from rt_gym import InputError
 from rt_gym.features.decision import LAYERS, SITUATION
-from training.learn.fit import fit_depth_cost, fit_policy, make_classifier
+from training.learn.fit import (
+    cross_validate,
+    describe_quality,
+    fit_depth_cost,
+    fit_policy,
+    importances,
+    learning_curve,
+    make_classifier,
+    predict_depths,
+)
 from training.learn.flatten import merged
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.targets import DECISIONS, LABELS, LEARNERS, Recipe, by_layers, costs, inputs
-from training.learn.validate import cross_validate, describe_quality, importances, learning_curve, predict_depths
 from training.runs import Draw, Workers, find_courses
 
 RECIPE = Recipe(min_leaf=20, trees=25, features="rich", price=0.02)

@@ -9,10 +9,9 @@ from reference import plain_depth_control, plain_grid
 from reference.plain_grid import Position
 from reference.plain_oracle import random_problem
 from rt_gym import Grid, Problem
-from training.learn.fit import fit_policy
+from training.learn.fit import cross_validate, fit_policy, predict_depths
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.targets import LABEL_RULES, TIES, Recipe, agreement, by_layers, costs, label_by
-from training.learn.validate import cross_validate, predict_depths
 from training.runs import Course, Draw, Task, Workers, find_courses
 
 HERE = Workers(jobs=1)

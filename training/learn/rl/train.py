@@ -11,8 +11,8 @@ import numpy as np
 from agents.policies.networks import Network, load_network
 from rt_gym import InputError
 from rt_gym.archive import load_archive
-from training.judge.leaderboard import PRICE, leaderboard_table, score
-from training.judge.tables import Table
+from training.judge.ranking import PRICE, score
+from training.judge.tables import Table, leaderboard_table
 from training.judge.think import contest, times_table
 from training.learn import OnProgress, Parts, Reporting, TrainingSetup, problems_of, silent
 from training.learn.evolve import KIND, LAYOUT, VERSION, EvolutionConfig, evolve, history_file
