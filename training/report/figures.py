@@ -879,6 +879,46 @@ _EX_ABLATIONS = Drawing(
     size=(4.0, 2.0),
 )
 
+_ON_THE_BOARD = (
+    "lrta",
+    "rta",
+    "rtaa",
+    "p-lrta",
+    "tba",
+    "da-rtaa",
+    "tbaa",
+    "building-block-lrta, genes-0",
+    "building-block-lrta, genes-1",
+    "building-block-lrta, genes-2",
+)
+
+
+def _board(place: str) -> Bars:
+    rows = tuple(
+        (name.removeprefix("building-block-lrta, "), rf"{re.escape(name)}( \(learned\))? \|") for name in _ON_THE_BOARD
+    )
+    columns = (
+        ("1 scan per move", Look(_VERMILION), "1 scan"),
+        ("3", Look(_ORANGE), "3 scans"),
+        ("10", Look(_SKY), "10 scans"),
+        ("100", Look(_BLUE), "100 scans"),
+    )
+    table = f"{place}: mean suboptimality under a limit per move"
+    return Bars(place, table, rows, columns, "suboptimality", "log")
+
+
+_EX_LIMITS = Drawing(
+    tuple(
+        _board(f"{place}, {known}")
+        for place in ("mixed-test", "game maps")
+        for known in ("known map", "vision 1", "vision 5")
+    ),
+    "Mean suboptimality under hard limits per move, the genes evolved for each limit beside the best agents of the"
+    " papers and of their successors; no bar where a goal was missed.",
+    across=3,
+    size=(4.4, 4.6),
+)
+
 FIGURES = {
     "tb-t1": _TB_T1,
     "tb-f3": _TB_F3,
@@ -915,4 +955,5 @@ FIGURES = {
     "rl-ppo": _RL_PPO,
     "ex-changing": _EX_CHANGING,
     "ex-ablations": _EX_ABLATIONS,
+    "ex-limits": _EX_LIMITS,
 }
