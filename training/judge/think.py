@@ -21,9 +21,9 @@ from rt_gym import InputError, Problem
 from rt_gym.envs.single import pick, seeded
 from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.squad.episode import SquadEpisode
-from rt_gym.envs.think.episode import ACT, THINK
 from rt_gym.errors import whole
 from rt_gym.features.thinking import THOUGHTS
+from rt_gym.search.slices import ACT, THINK
 from rt_gym.squad import RULES, Squad
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval

@@ -165,7 +165,7 @@ class TestExport:
         with pytest.raises(InputError, match="must have 7 outputs, one for each action, not 4"):
             export(model, "depth", 7, 20, {})
 
-    def test_no_agent_takes_a_network_that_decides_to_think(self) -> None:
+    def test_policy_lrta_takes_no_network_that_decides_to_think(self) -> None:
         config = RLConfig(env=THINK, **QUICK)
         with pytest.raises(InputError, match="policy must decide depth or deepen; one that decides to think is for RT"):
             agents.make("policy-lrta", policy=exported(learner(config), config))
