@@ -43,7 +43,7 @@ class TestCommand:
         result = self.run(tmp_path, "--env", THINK, "--vision", "3", "--slice", "5", "--json")
         assert result.exit_code == 0, result.stderr
         document = json.loads(result.stdout)
-        assert list(document["time_ratios"])[-3:] == ["until found", "rule", "network"]
+        assert list(document["time_ratios"])[-4:] == ["until found", "rule", "mo-rts", "network"]
         assert [look[0] for look in document["looks"]][::2] == [0, 4000]
         assert load_network(tmp_path / "policy.npz").decide == "think"
 
