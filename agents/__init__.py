@@ -40,6 +40,7 @@ _TABLE = {
     "a-lss-lrta": ("a_lss_lrta", "ALSSLRTA"),
     "da-lss-lrta": ("da_lss_lrta", "DALSSLRTA"),
     "w-lss-lrta": ("w_lss_lrta", "WLSSLRTA"),
+    "think-lss": ("think_lss", "ThinkLSS"),
     "building-block-lrta": ("building_block_lrta", "BuildingBlockLRTA"),
     "rtaa": ("rtaa", "RTAA"),
     "a-rtaa": ("a_rtaa", "ARTAA"),

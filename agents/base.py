@@ -60,6 +60,8 @@ class KernelAgent(Carrying, Thoughts):
         overestimates: whether it learns values above the true distances, on purpose.
         lowers: whether it lowers values where the map opens, so that they stay consistent.
         restless: whether it moves although the plan is not ready, rather than stand still.
+        pauses: whether it stands still in order to think, although it could move: its stays are time that it chose to
+            spend, and its path without them is what its algorithm promises.
         backward: whether its search begins at the goal.
         after_outline: whether it is built after an outline of its paper, so that details of it are our readings.
     """
@@ -73,6 +75,7 @@ class KernelAgent(Carrying, Thoughts):
     pooled: ClassVar[bool] = False
     precomputes: ClassVar[bool] = False
     restless: ClassVar[bool] = False
+    pauses: ClassVar[bool] = False
     backward: ClassVar[bool] = False
     after_outline: ClassVar[bool] = False
 

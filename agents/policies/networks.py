@@ -25,7 +25,7 @@ from rt_gym.files import PathLike, require_path, shown
 KIND, VERSION = "depth network", 1
 LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | {"width": (np.int64, 1)}
 DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # of a lookahead, with the features each can know
-KNOWN = DECISIONS | {"think": THOUGHTS}  # and those of RTThink-v0, which no agent uses
+KNOWN = DECISIONS | {"think": THOUGHTS}  # and those of RTThink-v0, for think-lss
 ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
 MAX_WIDTH, MAX_LAYERS, MAX_WEIGHTS = 4096, 16, 1 << 25
 READY_MADE = files("agents").joinpath("policies")

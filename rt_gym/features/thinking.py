@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from rt_gym.cost import INF, STRAIGHT
 from rt_gym.features.history import FEATURES, Track, make_track, write_history
-from rt_gym.jit import kernel, record, write_fields
-from rt_gym.search.heap import Heap
-from rt_gym.search.local import Local, nth_closed
+from rt_gym.jit import kernel, write_fields
+from rt_gym.pages import is_large, reserve
+from rt_gym.search.local import nth_closed
+from rt_gym.search.paged_values import PagedValues
+from rt_gym.search.slices import PROGRESS
 from rt_gym.search.space import NONE, Space, make_space
+from rt_gym.search.values import value_at
 from rt_gym.terrain import h0
 
 
@@ -51,16 +54,12 @@ _SEARCH, _WAY = THOUGHTS.index("slices"), THOUGHTS.index("found")
 # The named parts of an observation and the feature with which each begins.
 GROUPS = {"history": FEATURES[0], "search": "slices", "path": "committed", "trail": "surplus"}
 
-# Whether a search is open, whether the goal has been found, the slices of the search and of the episode, best f before
-# the last slice, and for how many closed states the first step is known.
-PROGRESS = record(searching=int, found=int, slices=int, thought=int, best_before=int, traced=int)
-
 
 class ThinkMemory(NamedTuple):
     """What an episode knows beside its map.
 
     Attributes:
-        h: int64, the learned value of every cell.
+        h: int64, the learned value of every cell; an agent on a large map has pages.
         space: the states of the search.
         no_tie: int64, zeros: values are learned without a second key.
         size: int64[1], how many states are open.
@@ -70,7 +69,7 @@ class ThinkMemory(NamedTuple):
         state: PROGRESS[1].
     """
 
-    h: NDArray[np.int64]
+    h: NDArray[np.int64] | PagedValues
     space: Space
     no_tie: NDArray[np.int64]
     size: NDArray[np.int64]
@@ -88,26 +87,18 @@ def make_think_memory(cells: int, history: int, rows: tuple[int, ...] = ()) -> T
         history: how many steps the history features look back.
         rows: how many episodes, as the first axes of every array.
     """
+    seldom = not rows and is_large(cells)
+    kinds = (np.int64, np.uint8)
+    no_tie, first = reserve(cells, *kinds) if seldom else [np.zeros((*rows, cells), kind) for kind in kinds]
     return ThinkMemory(
         h=np.empty((*rows, cells), np.int64),
         space=make_space(cells, rows=rows),
-        no_tie=np.zeros((*rows, cells), np.int64),
+        no_tie=no_tie,
         size=np.zeros((*rows, 1), np.int64),
-        first=np.empty((*rows, cells), np.uint8),
+        first=first,
         least_f=np.empty((*rows, 8), np.int64),
         track=make_track(history, rows),
         state=np.zeros((*rows, 1), PROGRESS),
-    )
-
-
-@kernel(inline=True)
-def local_of(memory):
-    """Return the search as ``rt_gym.search.local`` takes it."""
-    space = memory.space
-    return Local(
-        space,
-        Heap(space.item, space.at, space.f, space.minus_g, space.rank, memory.size),
-        Heap(space.item, space.at, space.f, memory.no_tie, space.rank, memory.size),
     )
 
 
@@ -156,10 +147,10 @@ def measure_search(terrain, space):
 
 
 @kernel(inline=True)
-def measure_plan(terrain, trip):
+def measure_plan(terrain, trip, s):
     """Return how long the committed path is, and how many of its steps come before the first unseen cell."""
-    state = trip.state[0]
-    cell, begin, end = state.at, state.next, state.planned
+    state, cell = trip.state[0], s
+    begin, end = state.next, state.planned
     for k in range(begin, end):
         cell += terrain.offset[trip.plan[k]]
         if terrain.known[cell] == 0:
@@ -168,8 +159,8 @@ def measure_plan(terrain, trip):
 
 
 @kernel(inline=True)
-def search_features(memory, s):
-    """Return what is known of the open search."""
+def search_features(memory, value):
+    """Return what is known of the open search; ``value`` is that of where the agent stands."""
     space, state = memory.space, memory.state[0]
     best = space.state[0].best
     f = space.f[best]
@@ -181,7 +172,7 @@ def search_features(memory, s):
         best_f=f / STRAIGHT,
         best_g=space.g[best] / STRAIGHT,
         best_h=space.h[best] / STRAIGHT,
-        rise=(f - memory.h[s]) / STRAIGHT,
+        rise=(f - value) / STRAIGHT,
         gain=(f - state.best_before) / STRAIGHT,
         gap=(second - f) / STRAIGHT if rivals > 0 else 0.0,
         rivals=rivals,
@@ -189,25 +180,25 @@ def search_features(memory, s):
 
 
 @kernel
-def write_thoughts(terrain, trip, memory, t, out):
-    """Write all features, in the order of ``THOUGHTS``."""
-    state, s = memory.state[0], trip.state[0].at
+def write_thoughts(terrain, trip, memory, s, t, out):
+    """Write all features in ``s``, in the order of ``THOUGHTS``."""
+    state, value = memory.state[0], value_at(memory.h, terrain, s, t)
     write_history(memory.track, terrain, s, t, out)
     committed = np.int64(0)
     if state.searching != 0:
-        write_fields(search_features(memory, s), out, _SEARCH)
+        write_fields(search_features(memory, value), out, _SEARCH)
         length, seen = measure_search(terrain, memory.space)
     else:
         out[_SEARCH:_WAY] = 0
-        length, seen = measure_plan(terrain, trip)
+        length, seen = measure_plan(terrain, trip, s)
         committed = length
     way = Way(
         found=state.found,
         committed=committed,
         path=length,
         seen=seen,
-        surplus=(memory.h[s] - h0(terrain, s, t)) / STRAIGHT,
-        time=trip.tally[0].moves,
+        surplus=(value - h0(terrain, s, t)) / STRAIGHT,
+        time=trip.tally[0].moves - state.began,
         thought=state.thought,
     )
     write_fields(way, out, _WAY)

@@ -1,8 +1,8 @@
 """What holds for every agent, whatever its algorithm; ``reference/settings.py`` says with which settings.
 
-What an algorithm does not promise its class says (``complete``, ``forgets``, ``converges``, ``restless``, ``backward``
-and ``by_waypoints`` of ``agents.base.KernelAgent``). There is no table of ids to keep here. ``test_contract_budget.py``
-and ``test_contract_learning.py`` are the other two parts.
+What an algorithm does not promise its class says (``complete``, ``forgets``, ``converges``, ``restless``, ``pauses``,
+``backward`` and ``by_waypoints`` of ``agents.base.KernelAgent``). There is no table of ids to keep here.
+``test_contract_budget.py`` and ``test_contract_learning.py`` are the other two parts.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,14 @@ from reference.contract import (
     MOST_MOVES,
     Settings,
     assert_legal,
+    cost_of_steps,
     exact_cost,
     gave_up,
     overestimates,
     path_of,
     random_problems,
     same,
+    walked,
 )
 from reference.plain_oracle import distances
 from reference.small_maps import CUP, drawn
@@ -167,7 +169,7 @@ class TestCorners:
         for vision in (None, 1):
             run = agents.run(agent_id, Problem(drawn(*["..."] * 3), (1, 1), goal, vision), **settings)
             assert run.solved
-            assert path_of(run) == [(1, 1), goal] or by_waypoints(agent_id, settings)
+            assert walked(run, agent_id) == [(1, 1), goal] or by_waypoints(agent_id, settings)
 
     @pytest.mark.parametrize("connectivity", [4, 8])
     @pytest.mark.parametrize("cost", ["octile", "unit"])
@@ -182,7 +184,7 @@ class TestCorners:
             problem = Problem(grid, (3, 3), goal)
             run = agents.run(agent_id, problem, **settings)
             assert run.solved
-            assert exact_cost(run) == problem.optimal_cost or by_waypoints(agent_id, settings) or misled
+            assert cost_of_steps(run, agent_id) == problem.optimal_cost or by_waypoints(agent_id, settings) or misled
 
     @pytest.mark.parametrize("vision", [None, 1, 2])
     def test_a_dead_end_longer_than_any_lookahead_is_left(

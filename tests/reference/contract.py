@@ -98,6 +98,19 @@ def exact_cost(run: agents.Run) -> int:
     return encode(run.straights, run.diagonals)
 
 
+def walked(run: agents.Run, agent_id: str) -> list[tuple[int, int]]:
+    """Return the path, without the stays of an agent that stands still in order to think."""
+    path = path_of(run)
+    if not agents.load(agent_id).pauses:
+        return path
+    return [b for a, b in zip([None, *path], path, strict=False) if a != b]
+
+
+def cost_of_steps(run: agents.Run, agent_id: str) -> int:
+    """Return the exact cost of a run, without the stays of an agent that stands still in order to think."""
+    return exact_cost(run) - (encode(run.stays) if agents.load(agent_id).pauses else 0)
+
+
 def learner(agent_id: str, problem: Problem, settings: Settings) -> tuple[Any, World]:
     """Return an agent with learned values, reset to a world; skip the test for one without."""
     agent, world = agents.make(agent_id, **settings), World(problem)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from reference.plain_astar import Search, a_star
-from reference.plain_grid import STEPS, Change, Position, World, cells, h0, initial_heuristic
+from reference.plain_grid import STEPS, Change, Heuristic, Position, Run, World, cells, h0, initial_heuristic
 from reference.plain_lss_lrta import frontier_update
 from reference.plain_situation import Story, first_four
 from rt_gym.cost import STRAIGHT
@@ -19,6 +19,7 @@ class Thinker:
     Args:
         grid, start, goal, vision, changes: the problem.
         slice: expansions per slice.
+        after: the trial whose heuristic and believed map it goes on with.
     """
 
     def __init__(
@@ -29,17 +30,20 @@ class Thinker:
         vision: int | None = None,
         changes: Sequence[Change] = (),
         slice: int = 10,
+        after: Run | None = None,
     ) -> None:
         self.grid, self.goal, self.slice = grid, goal, slice
         self.steady = vision is None and not changes
-        self.world = World(grid, start, vision, changes)
-        self.story = Story(grid, goal, [start], initial_heuristic(grid, goal))
+        self.world = World(grid, start, vision, changes, after.believed if after else None)
+        self.story = Story(grid, goal, [start], dict(after.h) if after else initial_heuristic(grid, goal))
         self.h = self.story.h
         self.search: Search | None = None
         self.plan: list[Position] = []
         self.found = self.stuck = False
         self.slices = self.thought = self.before = self.expansions = self.scans = 0
-        self.seen: set[Position] = set()
+        self.popped: list[Position] = []
+        self.raised: Heuristic = {}
+        self.seen: set[Position] = set(after.memory) if after else set()
         self.look()
 
     def look(self) -> None:
@@ -90,19 +94,19 @@ class Thinker:
 
     def act(self) -> None:
         """Learn from the search, if there is one, and walk one step of the way to its best state."""
-        raised = {}
+        self.raised, self.popped = {}, []
         if self.search is not None:
             assert self.search.best is not None
             if not (self.found and self.steady):
-                values, popped = frontier_update(self.world.believed, self.search, self.h)
-                raised = {state: value for state, value in values.items() if value > self.h[state]}
-                self.scans = len(popped)
-            self.h.update(raised)
+                values, self.popped = frontier_update(self.world.believed, self.search, self.h)
+                self.raised = {state: value for state, value in values.items() if value > self.h[state]}
+                self.scans = len(self.popped)
+            self.h.update(self.raised)
             self.plan = self.search.steps_to(self.search.best)
             self.search = None
         self.world.move(self.plan.pop(0))
         self.story.states.append(self.world.position)
-        self.story.raises.append(len(raised))
+        self.story.raises.append(len(self.raised))
 
     def heed(self, changed: set[Position]) -> None:
         """Drop what the changes have made void."""

@@ -16,6 +16,7 @@ from profiles import QUICK
 Settings = dict[str, Any]
 
 BY_LAYERS = str(Path(__file__).parents[1] / "agents" / "deepen.json")  # a policy that is asked after every layer
+THINKS = str(Path(__file__).parents[1] / "agents" / "think.npz")  # a network that thinks again on the way
 SMALL = (4, 12)
 
 
@@ -68,6 +69,19 @@ CATALOGUE: dict[str, Tested] = {
     "w-lss-lrta": Tested(
         [{"lookahead": 1, "weight": 3}, {"lookahead": 6, "weight": 2, "commit": "one"}, {"lookahead": 30, "weight": 1}],
         each(lookahead=lookahead, weight=weight, commit=st.sampled_from(["all", "one"])),
+    ),
+    "think-lss": Tested(
+        [
+            {"slice": 3},
+            {"slice": 1, "policy": 2},
+            {"slice": 4, "policy": "mo-rts"},
+            {"slice": 2, "policy": THINKS},
+            {"slice": 50},
+        ],
+        each(
+            slice=st.one_of(st.integers(1, 6), st.integers(7, 60)),
+            policy=st.one_of(st.sampled_from(["rule", "mo-rts", THINKS]), st.integers(1, 5)),
+        ),
     ),
     "building-block-lrta": Tested(
         [

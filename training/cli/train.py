@@ -213,7 +213,7 @@ Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0 or RTThink-v
 Algorithm = Annotated[str, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
-Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule.")]
+Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule, mo-rts.")]
 RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
 Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]

@@ -16,20 +16,23 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from rt_gym import InputError, Problem
 from rt_gym.envs.single import pick, seeded
 from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.squad.episode import SquadEpisode
-from rt_gym.envs.think.episode import ACT, THINK
 from rt_gym.errors import whole
 from rt_gym.features.thinking import THOUGHTS
+from rt_gym.search.slices import ACT, THINK
 from rt_gym.squad import RULES, Squad
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
 
 SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones end
 SLICES, FOUND, COMMITTED, PATH, SEEN = map(THOUGHTS.index, ("slices", "found", "committed", "path", "seen"))
+BEST_H, RISE, GAP, RIVALS = map(THOUGHTS.index, ("best_h", "rise", "gap", "rivals"))
+MAX_MOVES = 100_000  # of an episode of a contest: fixed numbers of slices walk astray for long
 UNTIL_FOUND = 10**9  # slices that no search takes
 SLICES_TO_BEAT = (1, 2, 4, 8, 16, UNTIL_FOUND)
 _FIXED = {f"slices={number}" if number < UNTIL_FOUND else "until found": number for number in SLICES_TO_BEAT}
@@ -65,6 +68,24 @@ def follow_rule(observations: NDArray[np.float32]) -> NDArray[np.int64]:
     ready = (observations[:, SEEN] < observations[:, PATH]) | (observations[:, FOUND] > 0)
     acts = (observations[:, COMMITTED] > 0) | ((observations[:, SLICES] > 0) & ready)
     return np.where(acts, ACT, THINK)
+
+
+def follow_mo_rts(observations: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Follow the rule in the manner of Mo'RTS: think while a slice is expected to save more than it takes.
+
+    It is that of ``agents.think_lss``, which says what is expected; here features are read, whose logarithms are short.
+    """
+    seen = observations.astype(np.float64)
+    slices, steps, h, rise, gap, rivals = (np.expm1(seen[:, k]) for k in (SLICES, PATH, BEST_H, RISE, GAP, RIVALS))
+    asked = (seen[:, SLICES] > 0) & (seen[:, FOUND] == 0) & (rivals > 0.5) & (rise > 0)
+    steps, slices, h = (np.where(asked, values, 1.0) for values in (steps, slices, h))
+    spread = np.where(asked, rise / steps * h * np.sqrt(2 * np.minimum(1.0, steps / (slices * h))), 1.0)
+    benefit = spread * norm.pdf(gap / spread) - gap * norm.sf(gap / spread)
+    acts = (seen[:, COMMITTED] > 0) | ((seen[:, SLICES] > 0) & ~(asked & (benefit > 1)))
+    return np.where(acts, ACT, THINK)
+
+
+BY_HAND: dict[str, Policy] = {"rule": follow_rule, "mo-rts": follow_mo_rts}
 
 
 @dataclass(frozen=True)
@@ -150,21 +171,22 @@ def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: 
 
 
 def contest(policies: Mapping[str, Policy], problems: Sequence[Problem], **settings: Any) -> dict[str, Times]:
-    """Return how fixed numbers of slices, thinking until found, the hand rule and some policies do."""
+    """Return how fixed numbers of slices, thinking until found, the rules and some policies do."""
     fixed: dict[str, Policy] = {name: FixedSlices(number) for name, number in _FIXED.items()}
-    others = {"rule": follow_rule} | dict(policies)
-    return {name: evaluate(one, problems, **settings) for name, one in (fixed | others).items()}
+    allowed = {"max_moves": MAX_MOVES} | settings
+    return {name: evaluate(one, problems, **allowed) for name, one in (fixed | BY_HAND | dict(policies)).items()}
 
 
-def gain(times: Mapping[str, Times], name: str) -> Estimate | None:
-    """Return the mean time ratio of the best fixed number of slices over that of a policy; None if a run was cut.
+def gain(times: Mapping[str, Times], name: str, rivals: Iterable[str] = tuple(_FIXED)) -> Estimate | None:
+    """Return the mean time ratio of the best rival over that of a policy; None if a run was cut.
 
-    Both meet the same resampled problems. Which number is the best is decided once, on all problems.
+    Both meet the same resampled problems. Which rival is the best is decided once, on all problems. By default they are
+    the fixed numbers of slices.
     """
-    fixed = [time for other, time in times.items() if other in _FIXED and time.solved.all()]
-    if not fixed or not times[name].solved.all():
+    known = [times[rival] for rival in rivals if rival in times and times[rival].solved.all()]
+    if not known or not times[name].solved.all():
         return None
-    best = min(fixed, key=lambda time: time.ratio)
+    best = min(known, key=lambda time: time.ratio)
     columns = np.stack([time.time / time.optimal for time in (best, times[name])], axis=1)
     sums = resampled_sums(columns, seed=0)
     return estimate(sums[:, 0] / sums[:, 1], len(columns))
@@ -173,13 +195,15 @@ def gain(times: Mapping[str, Times], name: str) -> Estimate | None:
 def times_table(times: Mapping[str, Times]) -> Table:
     """Return the table of all policies."""
     title = f"{len(next(iter(times.values())).time)} problems: time until the goal is reached"
-    columns = ["\npolicy", "time /\noptimal", "best fixed\nover it", "95 %\ninterval", "share of\nthinking", "\nsolved"]
-    return Table(title, columns, [_line(times, name) for name in times])
+    rivals = {"best fixed": tuple(_FIXED), "rule": ("rule",), "mo-rts": ("mo-rts",)}
+    ahead = [column for rival in rivals for column in (f"{rival}\nover it", "95 %\ninterval")]
+    columns = ["\npolicy", "time /\noptimal", *ahead, "share of\nthinking", "\nsolved"]
+    return Table(title, columns, [_line(times, name, rivals.values()) for name in times])
 
 
-def _line(times: Mapping[str, Times], name: str) -> list[str]:
-    own, ahead = times[name], gain(times, name)
-    cells = ["-", "-"] if ahead is None else [digits(ahead.value), interval(ahead)]
+def _line(times: Mapping[str, Times], name: str, rivals: Iterable[Iterable[str]]) -> list[str]:
+    own, gains = times[name], [gain(times, name, others) for others in rivals]
+    cells = [cell for one in gains for cell in (["-", "-"] if one is None else [digits(one.value), interval(one)])]
     share = own.thought.sum() / own.time.sum()
     return [name, f"{own.ratio:.2f}", *cells, f"{100 * share:.0f} %", f"{own.solved.sum()}/{own.solved.size}"]
 

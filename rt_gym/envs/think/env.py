@@ -22,11 +22,12 @@ from rt_gym.envs.think.batch import (
     start_all,
     step_range,
 )
-from rt_gym.envs.think.episode import ACT, GOAL_FOUND, THINK, THOUGHT, ThinkTerms, begin, possible_now, step
+from rt_gym.envs.think.episode import GOAL_FOUND, THOUGHT, ThinkTerms, begin, possible_now, step
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, whole
 from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
 from rt_gym.handles import handle
+from rt_gym.search.slices import ACT, THINK
 from rt_gym.search.space import OPEN
 from rt_gym.terrain import MAX_CELLS, fill_h0, positions
 from rt_gym.world import World
@@ -131,7 +132,8 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
         count = space.state[0].slots
         first = np.empty(view.terrain.free.size, np.int64)
         fill_h0(view.terrain, view.goal_cell, first)
-        risen = to_floats(self._memory.h[: first.size]) - to_floats(first)
+        learned: Any = self._memory.h
+        risen = to_floats(learned[: first.size]) - to_floats(first)
         expanded = space.cell[:count][space.role[:count] != OPEN]
         return {"expanded": positions(view.terrain, expanded), "h": view.inner(risen)}
 

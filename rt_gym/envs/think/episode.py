@@ -1,19 +1,12 @@
 """One step of an episode of thinking or acting: a slice of search while the agent stands, or a move.
 
-Thinking is A* from where the agent stands, with the learned values, some expansions at a time. Acting commits to its
-path to the best open state and takes the first step. That is LSS-LRTA* (S. Koenig, X. Sun, "Comparing real-time and
-incremental heuristic search for real-time situated agents", AAMAS 18(3), 2009), whose lookahead is how long the policy
-has thought: the values of what was expanded rise to what the frontier implies, then the search is forgotten. Thinking
-until the goal is found makes it A* in slices, and on a known map the walk that follows is a shortest path.
+``rt_gym.search.slices`` says what thinking and acting are, and has the kernels.
 
 Readings:
 - A slice lasts one move and costs as much as standing still. Acting expands nothing.
 - Later acts follow the committed path while it is unblocked. Thinking on the way drops it and begins a new search.
 - Where there is neither a search nor a committed path, to act is to think. Where one of them has reached the goal,
   nothing is left to think about, and to think is to act.
-- A search whose expanded cells, or those beside them, change in the believed map is void. In fog that takes scheduled
-  changes: standing still, the agent sees nothing new. When a cell opens, a committed path that leads to the goal may no
-  longer be the shortest: it is kept, and thinking is thinking again.
 - On a known map a kept A* tree, with steps back where the agent has left the path, would make every early step useless:
   the goal is found after as many slices wherever the agent stands. So both kinds of maps have the same search.
 - Nothing is learned from a search that has found the goal on a map that is known and stays as it is.
@@ -26,16 +19,14 @@ import numpy as np
 from rt_gym.envs.step import MOVED, Rules, make_move
 from rt_gym.features.decision import squash
 from rt_gym.features.history import begin_track, follow
-from rt_gym.features.thinking import local_of, write_thoughts
+from rt_gym.features.thinking import write_thoughts
 from rt_gym.jit import kernel
 from rt_gym.meter import spent
-from rt_gym.search.local import begin_search, frontier_update, resume_search
+from rt_gym.search.slices import ACT, THINK, begin_slices, commit, drop_outdated, may_act, may_think, think
 from rt_gym.search.space import NONE
-from rt_gym.search.tree import outdated, trace
 from rt_gym.terrain import fill_h0
 from rt_gym.trip import NO_PATH, STAY, adopt, forget_changes, still_legal, take
 
-ACT, THINK = range(2)
 # Bits after those of ``make_move``: the step was a slice of thinking; the search, or the committed path, has reached
 # the goal.
 THOUGHT, GOAL_FOUND = 128, 256
@@ -56,10 +47,9 @@ class ThinkTerms(NamedTuple):
 @kernel(inline=True)
 def begin_thinking(terrain, trip, memory, t, out):
     """Begin an episode in a world that has been set up, and write its first observation."""
-    state = memory.state[0]
     fill_h0(terrain, t, memory.h[: terrain.mask.size])
     begin_track(memory.track, trip.state[0].at)
-    state.searching = state.found = state.slices = state.thought = state.best_before = state.traced = 0
+    begin_slices(memory, np.int64(0))
     memory.space.state[0].slots = 0
     forget_changes(trip)
     write_observation(terrain, trip, memory, t, out)
@@ -77,16 +67,18 @@ def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
     s, d, thinks = trip.state[0].at, np.int64(STAY), False
     if trip.state[0].verdict == 0 and s != t:
         thinks = may_think(memory) if action == THINK else not may_act(trip, memory)
-        if thinks:
-            think(terrain, trip, memory, s, t, terms.slice)
-        else:
-            d = next_step(truth, terrain, trip, memory)
+        if not thinks:
+            d = next_step(truth, terrain, trip, memory, t)
+        elif think(terrain, trip, memory, s, t, terms.slice) == NONE:
+            adopt(trip, np.int64(NO_PATH))
     meter = trip.meter[0]
     expansions, scans, used = meter.expansions, meter.scans, spent(meter)
     reward, flags = make_move(truth, terrain, trip, terms.rules, t, d)
     if flags & MOVED and d >= 0:
         follow(memory.track, trip.state[0].at, trip.tally[0].raises)
-    drop_outdated(terrain, trip, memory)
+    place = trip.state[0]
+    drop_outdated(terrain, trip, memory, place.changed == 0 or still_legal(terrain, trip, place.at))
+    forget_changes(trip)
     write_observation(terrain, trip, memory, t, out)
     if thinks:
         flags |= THOUGHT
@@ -96,78 +88,24 @@ def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
 
 
 @kernel(inline=True)
-def may_act(trip, memory):
-    """Whether there is a way to go: a search is open, or committed moves are left."""
-    return memory.state[0].searching != 0 or trip.state[0].next < trip.state[0].planned
-
-
-@kernel(inline=True)
-def may_think(memory):
-    """Whether there is anything left to think about."""
-    return memory.state[0].found == 0
-
-
-@kernel(inline=True)
 def possible(trip, memory):
     """Return which actions are themselves and not the other one, a bit for each."""
     return np.int64(may_act(trip, memory)) << ACT | np.int64(may_think(memory)) << THINK
 
 
 @kernel
-def think(terrain, trip, memory, s, t, most):
-    """Begin a search if none is open, and expand up to ``most`` states; where none is left the trip has a verdict."""
-    local, state = local_of(memory), memory.state[0]
-    space = local.space
-    if state.searching == 0:
-        begin_search(terrain, local, s, memory.h[s])
-        space.state[0].best = 0
-        state.searching = 1
-        state.slices = state.traced = 0
-        trip.state[0].next = trip.state[0].planned = 0
-    state.best_before = space.f[space.state[0].best]
-    best = resume_search(terrain, trip, local, memory.h, t, most)
-    state.slices += 1
-    state.thought += 1
-    if best == NONE:
-        adopt(trip, np.int64(NO_PATH))
-        state.searching = 0
-    else:
-        state.found = np.int64(space.cell[best] == t)
-
-
-@kernel
-def next_step(truth, terrain, trip, memory):
+def next_step(truth, terrain, trip, memory, t):
     """Commit to what an open search has found, and learn from it; return the next direction, or STAY."""
     state = memory.state[0]
     if state.searching != 0:
-        local = local_of(memory)
-        if state.found == 0 or truth.state[0].vision != 0:
-            frontier_update(terrain, trip, local, memory.h)
-        adopt(trip, trace(local.space, local.space.state[0].best, trip.plan))
-        state.searching = 0
+        adopt(trip, commit(terrain, trip, memory, t, state.found == 0 or truth.state[0].vision != 0))
     return max(take(trip), np.int64(STAY))
-
-
-@kernel
-def drop_outdated(terrain, trip, memory):
-    """Give up a search or a committed path that the changes in the believed map since the last step have made void."""
-    place, state = trip.state[0], memory.state[0]
-    if state.searching != 0:
-        if outdated(terrain, trip, memory.space):
-            state.searching = state.found = 0
-    elif place.changed > 0 and not still_legal(terrain, trip, place.at):
-        place.next = place.planned = state.found = 0
-    else:
-        for k in range(place.changed):
-            if terrain.free[trip.changed[k]] != 0:
-                state.found = 0
-    forget_changes(trip)
 
 
 @kernel(inline=True)
 def write_observation(terrain, trip, memory, t, out):
     """Write the observation of the current state."""
-    write_thoughts(terrain, trip, memory, t, out)
+    write_thoughts(terrain, trip, memory, trip.state[0].at, t, out)
     squash(out)
 
 

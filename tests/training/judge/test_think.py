@@ -9,7 +9,17 @@ import pytest
 
 import agents
 from rt_gym import Grid, InputError, Problem, load_map, sample_problems
-from training.judge.think import COMMITTED, SIDE_BY_SIDE, FixedSlices, evaluate, fixed_times
+from training.judge.think import (
+    BY_HAND,
+    COMMITTED,
+    SIDE_BY_SIDE,
+    FixedSlices,
+    contest,
+    evaluate,
+    fixed_times,
+    gain,
+    times_table,
+)
 
 
 @cache
@@ -88,3 +98,27 @@ class TestFixedSlices:
         times = fixed_times([1, 4], some_problems()[:6], slice=4)
         assert list(times) == [1, 4]
         assert times[4].time.tolist() == evaluate(FixedSlices(4), some_problems()[:6], slice=4).time.tolist()
+
+
+class TestRules:
+    @pytest.mark.parametrize("vision", [None, 3])
+    @pytest.mark.parametrize("name", BY_HAND)
+    def test_a_rule_takes_the_time_of_the_agent_that_follows_it(self, name: str, vision: int | None) -> None:
+        times = evaluate(BY_HAND[name], some_problems(), vision=vision, slice=6)
+        for k, one in enumerate(some_problems()):
+            problem = Problem(one.grid, one.start, one.goal, vision)
+            run = agents.run("think-lss", problem, slice=6, policy=name, max_moves=10_000)
+            assert (times.time[k], times.thought[k]) == (pytest.approx(run.cost), run.stays)
+
+    def test_a_contest_has_them_and_says_how_far_a_policy_is_ahead_of_each(self) -> None:
+        times = contest({"own": BY_HAND["rule"]}, some_problems()[:20], vision=2, slice=4)
+        assert list(times)[-3:] == ["rule", "mo-rts", "own"]
+        ahead, even = (gain(times, "own", [rival]) for rival in ("mo-rts", "rule"))
+        assert ahead is not None
+        assert even is not None
+        assert ahead.value == pytest.approx(times["mo-rts"].ratio / times["own"].ratio)
+        assert (even.value, even.low, even.high) == (1, 1, 1)
+        table = times_table(times)
+        columns = [column.replace("\n", " ") for column in table.columns]
+        assert columns[2::2][:3] == ["best fixed over it", "rule over it", "mo-rts over it"]
+        assert table.rows[-1][4] == "1.000"

@@ -165,7 +165,7 @@ class TestExport:
         with pytest.raises(InputError, match="must have 7 outputs, one for each action, not 4"):
             export(model, "depth", 7, 20, {})
 
-    def test_no_agent_takes_a_network_that_decides_to_think(self) -> None:
+    def test_policy_lrta_takes_no_network_that_decides_to_think(self) -> None:
         config = RLConfig(env=THINK, **QUICK)
         with pytest.raises(InputError, match="policy must decide depth or deepen; one that decides to think is for RT"):
             agents.make("policy-lrta", policy=exported(learner(config), config))
@@ -211,7 +211,7 @@ class TestZips:
 
 class TestImitation:
     @pytest.mark.parametrize(
-        ("env", "teacher"), [(DEPTH, "oracle"), (DEPTH, "tree"), (DEEPEN, "rule"), (THINK, "rule")]
+        ("env", "teacher"), [(DEPTH, "oracle"), (DEPTH, "tree"), (DEEPEN, "rule"), (THINK, "rule"), (THINK, "mo-rts")]
     )
     def test_a_clone_agrees_with_its_teacher_far_above_the_most_frequent_action(
         self, env: str, teacher: str, monkeypatch: pytest.MonkeyPatch
@@ -312,11 +312,11 @@ class TestValidation:
     def test_a_table_of_times_sets_all_beside_the_best_fixed_number(self) -> None:
         times = contest({"network": follow_rule}, problems_of(courses()), vision=2, slice=5)
         assert gain(times, "network") == gain(times, "rule")
-        best = min(times[name].ratio for name in times if name not in ("rule", "network"))
+        best = min(times[name].ratio for name in times if name not in ("rule", "mo-rts", "network"))
         ahead = gain(times, "rule")
         assert ahead is not None
         assert ahead.value == pytest.approx(best / times["rule"].ratio)
-        assert [row[0] for row in times_table(times).rows][-3:] == ["until found", "rule", "network"]
+        assert [row[0] for row in times_table(times).rows][-4:] == ["until found", "rule", "mo-rts", "network"]
 
 
 class TestSettings:
@@ -340,7 +340,8 @@ class TestSettings:
             ({"algo": "dqn", "teacher": "rule"}, "dqn learns what things are worth"),
             ({"algo": "cma", "env": THINK}, "cma evolves one hidden layer for RTDepth-v0 or RTDeepen-v0"),
             ({"algo": "cma", "hidden": (4, 4)}, "cma evolves one hidden layer"),
-            ({"env": THINK, "teacher": "tree"}, "in RTThink-v0 the teacher must be none or rule, not tree"),
+            ({"env": THINK, "teacher": "tree"}, "in RTThink-v0 the teacher must be none, rule or mo-rts, not tree"),
+            ({"teacher": "mo-rts"}, "the teacher mo-rts is for RTThink-v0, not RTDeepen-v0"),
             ({"vision": 3}, "vision is for RTThink-v0"),
         ],
     )

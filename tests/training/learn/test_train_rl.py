@@ -43,9 +43,22 @@ class TestCommand:
         result = self.run(tmp_path, "--env", THINK, "--vision", "3", "--slice", "5", "--json")
         assert result.exit_code == 0, result.stderr
         document = json.loads(result.stdout)
-        assert list(document["time_ratios"])[-3:] == ["until found", "rule", "network"]
+        assert list(document["time_ratios"])[-4:] == ["until found", "rule", "mo-rts", "network"]
         assert [look[0] for look in document["looks"]][::2] == [0, 4000]
         assert load_network(tmp_path / "policy.npz").decide == "think"
+
+    def test_a_network_that_thinks_takes_as_long_in_a_comparison_of_agents(self, tmp_path: Path) -> None:
+        result = self.run(tmp_path, "--env", THINK, "--vision", "3", "--slice", "5", "--teacher", "mo-rts", "--json")
+        assert result.exit_code == 0, result.stderr
+        ratios = json.loads(result.stdout)["time_ratios"]
+        contenders = ["-a", f"think-lss:policy={tmp_path / 'policy.npz'}", "-a", "think-lss:policy=mo-rts,4"]
+        problems = ["terrain-96", "--optimal", "20..60", "--problems", "2", "--vision", "3", "--budget", "5"]
+        compared = CliRunner().invoke(
+            app, ["compare", *problems, *contenders, "--jobs", "1", "--json", "--out", str(tmp_path / "compared")]
+        )
+        assert compared.exit_code == 0, compared.stderr
+        found = [row["quality"]["value"] for row in json.loads(compared.stdout)["scores"]]
+        assert found == pytest.approx([ratios[name] for name in ("network", "mo-rts", "slices=4")])
 
     def test_bad_settings_are_refused_before_anything_is_written(self, tmp_path: Path) -> None:
         result = self.run(tmp_path / "new", "--algo", "sac")

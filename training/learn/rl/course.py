@@ -10,12 +10,13 @@ import numpy as np
 import agents
 from rt_gym import InputError, Problem
 from rt_gym.errors import quoted, whole
+from training.judge.think import BY_HAND
 from training.learn import problems_of
 from training.runs import Course
 
 ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")
 ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen", "RTThink-v0": "think"}  # what a policy decides there
-TEACHERS = ("none", "oracle", "tree", "rule")
+TEACHERS = ("none", "oracle", "tree", "rule", "mo-rts")
 USUAL = (32,)  # hidden layers
 SMALL = (2,)  # hidden layers for evolution, which has to guess every weight
 
@@ -42,7 +43,8 @@ class RLConfig:
         max_moves: where an episode is cut, so that a few hopeless ones do not fill the batch.
         gamma: the discount; a decision pays off hundreds of moves later, so hardly any.
         rate: the learning rate; a large one forgets what was imitated.
-        teacher: what the network imitates first: nothing, the oracle's labels, the ready-made tree, or the hand rule.
+        teacher: what the network imitates first: nothing, the oracle's labels, the ready-made tree, the hand rule, or
+            in RTThink-v0 the rule in the manner of Mo'RTS.
         every: steps between two looks at the validation maps, each of which leaves a checkpoint.
         patience: looks without a better network before the training ends.
         seed: of everything.
@@ -91,8 +93,10 @@ class RLConfig:
             raise InputError("a teacher shows what to do, and dqn learns what things are worth: choose another algo")
         if self.algo == "cma" and (self.decide == "think" or len(self.hidden) > 1 or self.teacher != "none"):
             raise InputError("cma evolves one hidden layer for RTDepth-v0 or RTDeepen-v0, from a rule of its own")
-        if self.decide == "think" and self.teacher not in ("none", "rule"):
-            raise InputError(f"in {self.env} the teacher must be none or rule, not {self.teacher}")
+        if self.decide == "think" and self.teacher not in ("none", *BY_HAND):
+            raise InputError(f"in {self.env} the teacher must be none, {' or '.join(BY_HAND)}, not {self.teacher}")
+        if self.decide != "think" and self.teacher == "mo-rts":
+            raise InputError(f"the teacher mo-rts is for RTThink-v0, not {self.env}")
         if self.decide != "think" and self.vision is not None:
             raise InputError(f"vision is for RTThink-v0; {self.env} has known maps")
 

@@ -6,7 +6,7 @@ which can run code; one is read only by ``import_zip``, and only if the caller s
 The second half is behaviour cloning: a network begins by doing what a teacher would. States come from the walks of the
 oracle, or of the ready-made tree, on the training maps. What the teacher would choose there follows from the samples:
 the oracle's label, the tree's depth, or the depth at which the hand rule ``settle`` would stop. In RTThink-v0 the
-teacher is the hand rule of ``training.judge.think``, which walks itself.
+teacher is a rule of ``training.judge.think``, which walks itself.
 """
 
 import io
@@ -30,7 +30,7 @@ from rt_gym.errors import MissingLibrary
 from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel
-from training.judge.think import follow_rule
+from training.judge.think import BY_HAND
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.rl.course import RLConfig, balanced
 from training.learn.targets import Recipe, by_layers
@@ -256,7 +256,8 @@ def teacher_examples(config: RLConfig, courses: Sequence[Course], workers: Worke
 
 
 def thinking_examples(config: RLConfig, courses: Sequence[Course]) -> Examples:
-    """Return what the hand rule of RTThink-v0 does on its own walks."""
+    """Return what a rule of RTThink-v0 does on its own walks."""
+    teacher = BY_HAND[config.teacher]
     batch: Any = gym.make_vec(
         config.env, SIDE_BY_SIDE, vectorization_mode="vector_entry_point", autoreset_mode=AutoresetMode.SAME_STEP,
         **config.env_settings(balanced(courses)),
@@ -265,7 +266,7 @@ def thinking_examples(config: RLConfig, courses: Sequence[Course]) -> Examples:
     rows, actions = [], []
     for _ in range(STEPS):
         rows.append(seen)
-        actions.append(follow_rule(seen))
+        actions.append(teacher(seen))
         seen, *_ = batch.step(actions[-1])
     return Examples(np.concatenate(rows), np.concatenate(actions))
 
