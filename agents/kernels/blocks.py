@@ -6,7 +6,7 @@
 import numpy as np
 
 from agents.kernels.ahead import give_up, is_broken, note_deletion
-from rt_gym.cost import INF
+from rt_gym.cost import INF, STRAIGHT
 from rt_gym.jit import kernel
 from rt_gym.meter import scan
 from rt_gym.pages import read, write
@@ -16,14 +16,31 @@ from rt_gym.terrain import h0
 
 MIN, MEAN, MEDIAN, MAX = range(4)
 CAP = INF >> 2  # of values with weights; eight of them can be added
+MOST = 1000  # that is added to a weight
 EAST, SOUTH, WEST, NORTH = range(4)
 
 
 @kernel(inline=True)
-def best_move(terrain, memory, s, moves, t):
+def growth_of(terrain, memory, s, t):
+    """Return what is added to w_c, times ``unit``: the growth for every whole step by which h(s) was raised."""
+    if memory.growth == 0:
+        return np.int64(0)
+    steps = (value_at(memory.h, terrain, s, t) - h0(terrain, s, t)) // STRAIGHT
+    return min(memory.growth * min(steps, np.int64(MOST)), np.int64(MOST) * memory.unit)
+
+
+@kernel(inline=True)
+def grown(memory, cost, more):
+    """Return the part of a step's price that ``growth`` adds, rounded down."""
+    return cost * more // memory.unit if more != 0 else np.int64(0)
+
+
+@kernel(inline=True)
+def best_move(terrain, memory, s, moves, more, t):
     """Return the move of least c + h, with ``da`` among the states raised least, and the least c + h and w_c c + h.
 
-    Ties: larger c, then the order of directions. States of infinite value are left out: NONE if there are no others.
+    ``more`` is what ``growth`` adds to w_c. Ties: larger c, then the order of directions. States of infinite value are
+    left out: NONE if there are no others.
     """
     cost, h, random = terrain.cost, memory.h, memory.space.random
     y, least, f, ties = np.int64(NONE), np.int64(0), np.int64(INF), 1
@@ -36,7 +53,7 @@ def best_move(terrain, memory, s, moves, t):
         if cost[d] + value >= INF:
             continue
         low = min(low, cost[d] + value)
-        dear = min(dear, memory.price[d] + value)
+        dear = min(dear, memory.price[d] + grown(memory, cost[d], more) + value)
         rise = value - h0(terrain, near, t) if memory.da != 0 else np.int64(0)
         value += cost[d]
         if y == NONE or rise < least or (rise == least and (value < f or (value == f and cost[d] > cost[y]))):
@@ -59,14 +76,15 @@ def put(first, second, n, a, b):
 
 
 @kernel
-def lateral(terrain, memory, s, moves, t):
+def lateral(terrain, memory, s, moves, more, t):
     """Return lop over w_c c + h of the neighbours in the beam: those with the least c + h, of equals the larger c."""
     n = np.int64(0)
     for d in range(8):
         if moves >> d & 1:
             value = value_at(memory.h, terrain, s + terrain.offset[d], t)
             if terrain.cost[d] + value < INF:
-                put(memory.near, memory.dear, n, terrain.cost[d] + value, min(memory.price[d] + value, CAP - 1))
+                price = memory.price[d] + grown(memory, terrain.cost[d], more)
+                put(memory.near, memory.dear, n, terrain.cost[d] + value, min(price + value, CAP - 1))
                 n += 1
     n = np.int64(memory.keep[n])
     if memory.lop == MEAN:

@@ -28,6 +28,7 @@ class Genes:
     lookahead: int = 1
     weight: float = 1
     cost_weight: float = 1
+    growth: float = 0
     lop: str = "min"
     beam: float = 1
     da: bool = False
@@ -43,9 +44,9 @@ class Genes:
             choice(name, getattr(self, name), known)
         for name in ("da", "expendable"):
             flag(name, getattr(self, name))
-        for name in ("weight", "cost_weight", "beam"):
+        for name in ("weight", "cost_weight", "growth", "beam"):
             self.fraction(name)
-        for name, usual in (("ahead", 1), ("lop", "min"), ("beam", 1)):
+        for name, usual in (("ahead", 1), ("growth", 0), ("lop", "min"), ("beam", 1)):
             if self.lookahead > 1 and getattr(self, name) != usual:
                 raise InputError(
                     f"{name} must be {usual} with a lookahead above 1, which searches instead of looking at"
@@ -53,8 +54,8 @@ class Genes:
                 )
 
     def fraction(self, name: str) -> Fraction:
-        """Return a weight or the beam as an exact number."""
-        low, high = (0.001, 1) if name == "beam" else (1, 1000)
+        """Return a weight, the growth or the beam as an exact number."""
+        low, high = {"beam": (0.001, 1), "growth": (0, 10)}.get(name, (1, 1000))
         return exact_weight(getattr(self, name), name, low, high)
 
     @property
@@ -66,6 +67,7 @@ class Genes:
             f"make {self.ahead} steps in thought for every move" if self.ahead > 1 else "",
             "walk only the first step of a plan" if self.lookahead > 1 and self.commit == "one" else "",
             f"learn {learned:.3g} times as fast" if learned > 1 else "",
+            "learn faster where much was learned" if self.growth > 0 else "",
             f"learn from the {self.lop} of the neighbours" if self.lop != "min" else "",
             "learn from the best state ahead alone" if self.lookahead > 1 and self.learning == "best" else "",
             "avoid depressions" if self.da else "",

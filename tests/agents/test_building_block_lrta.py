@@ -56,6 +56,17 @@ class TestTraces:
         assert rises == along(CORRIDOR, *values)
         assert trace.scans == trace.expansions == [1] * 10
 
+    def test_what_was_raised_before_is_raised_by_more(self, act_out: Callable[..., Any]) -> None:
+        # A dead end of two cells, the first in the west of the way out. From the west: h 1+2 is 3 already. East: 1+3,
+        # raised by 2 steps. West again: 1+4, which is 2 steps more. East: its steps cost 1 + 0.5 2 now, 2+5. West:
+        # south is 1+4 and less than 1+7, but all is learned at 1 + 0.5 2 a step: 2+4. Then south and on.
+        problem = Problem(drawn("..#.", ".##.", "....", connectivity=4), (0, 0), (3, 0))
+        agent, world = start(ID, problem, growth=0.5)
+        path = act_out(agent, world).path
+        assert path[:5] == [(0, 0), (1, 0), (0, 0), (1, 0), (0, 0)]
+        learned = [int(agent.learned[problem.grid.cell(cell)]) for cell in [(0, 0), (1, 0)]]
+        assert learned == [encode(6), encode(7)]
+
     def test_a_dead_end_is_deleted_on_the_way_out(self, act_out: Callable[..., Any]) -> None:
         # 0: h 1+3 rose, its one neighbour needs it not; 1: without 0 only 2 is left, h 1+4; 2: 1+5; 3: 1+6.
         # 4: 1+5 is its value already, and so it stays, and all that follow.
@@ -286,6 +297,8 @@ class TestRefusals:
             ("expendable", "yes"),
             ("commit", "two"),
             ("ahead", 0),
+            ("growth", -0.1),
+            ("growth", 11),
             ("learning", "all"),
             ("tie", "last"),
         ],
@@ -293,7 +306,7 @@ class TestRefusals:
     def test_a_value_out_of_range_is_refused_by_name(self, parameter: str, value: Any) -> None:
         assert_refused(ID, parameter, value)
 
-    @pytest.mark.parametrize("genes", [{"lop": "max"}, {"beam": 0.5}, {"ahead": 3}], ids=str)
+    @pytest.mark.parametrize("genes", [{"lop": "max"}, {"beam": 0.5}, {"ahead": 3}, {"growth": 1}], ids=str)
     def test_what_needs_one_neighbourhood_is_refused_with_a_search(self, genes: Settings) -> None:
         with pytest.raises(InputError, match=rf"^{next(iter(genes))} must be .* with a lookahead above 1"):
             agents.make(ID, lookahead=2, **genes)

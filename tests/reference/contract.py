@@ -87,7 +87,7 @@ def overestimates(agent_id: str, settings: Settings) -> bool:
     """Whether settings make values rise above what the neighbours say, and so even where the heuristic is exact."""
     given = agents.parameters(agent_id) | settings
     dear = any(given.get(name) not in (None, 1) for name in ("weight", "cost_weight"))
-    dear = dear or given.get("lop") not in (None, "min")
+    dear = dear or given.get("lop") not in (None, "min") or given.get("growth") not in (None, 0)
     return dear and agents.load(agent_id).overestimates
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 from reference.plain_astar import Search, a_star
 from reference.plain_depressions import best_of_open, border
@@ -27,7 +28,7 @@ from reference.plain_grid import (
     walk,
 )
 from reference.plain_lss_lrta import frontier_update
-from rt_gym.cost import INF
+from rt_gym.cost import INF, STRAIGHT
 from rt_gym.grid import Grid
 
 CAP = INF // 4
@@ -36,18 +37,26 @@ RAISES_AGAIN = True  # a thought may come to a state twice for one move
 
 @dataclass
 class Genes:
-    """The settings, with exact numbers."""
+    """The settings, with exact numbers; those that nobody names are LRTA*'s."""
 
-    lookahead: int
-    weight: Fraction
-    cost_weight: Fraction
-    lop: str
-    beam: Fraction
-    da: bool
-    expendable: bool
-    ahead: int
-    learning: str
-    commit: str
+    lookahead: int = 1
+    weight: Fraction = Fraction(1)
+    cost_weight: Fraction = Fraction(1)
+    growth: Fraction = Fraction(0)
+    lop: str = "min"
+    beam: Fraction = Fraction(1)
+    da: bool = False
+    expendable: bool = False
+    ahead: int = 1
+    learning: str = "frontier"
+    commit: str = "all"
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> "Genes":
+        """Return the genes that are named; there is no policy that names them instead."""
+        named = {name: value for name, value in given.items() if value is not None}
+        exact = ("weight", "cost_weight", "growth", "beam")
+        return cls(**{k: Fraction(v).limit_denominator(1000) if k in exact else v for k, v in named.items()})
 
 
 class Left(Map):
@@ -204,7 +213,9 @@ class Agent:
         to, _ = min(near, key=lambda n: (self.rise(n[0]), n[1] + h[n[0]], -n[1]))
         near.sort(key=lambda n: (n[1] + h[n[0]], -n[1]))
         beam = near[: ceil(genes.beam * len(near))]
-        learned = operate(genes.lop, [min(int(genes.cost_weight * c) + h[v], CAP - 1) for v, c in beam])
+        raised = (h[s] - h0(self.grid, s, self.goal)) // STRAIGHT
+        more = min(genes.growth * min(raised, 1000), 1000)
+        learned = operate(genes.lop, [min(int(genes.cost_weight * c) + int(more * c) + h[v], CAP - 1) for v, c in beam])
         value = max(min(int(genes.weight * learned), CAP), min(c + h[v] for v, c in near))
         if value <= h[s]:
             return Plan([to], [s])
@@ -261,25 +272,15 @@ def run(
     grid: Grid,
     start: Position,
     goal: Position,
-    lookahead: int,
-    weight: float,
-    cost_weight: float,
-    lop: str,
-    beam: float,
-    da: bool,
-    expendable: bool,
-    ahead: int,
-    learning: str,
-    commit: str,
     vision: int | None = None,
     changes: Sequence[Change] = (),
     max_moves: int = MAX_MOVES,
     after: Run | None = None,
+    **genes: Any,
 ) -> Run:
     """Run one trial; ``after`` is the trial whose heuristic and believed map it goes on with. Deletions do not last."""
-    w, w_c, b = (Fraction(number).limit_denominator(1000) for number in (weight, cost_weight, beam))
     h = dict(after.h) if after else initial_heuristic(grid, goal)
-    agent = Agent(grid, goal, Genes(lookahead, w, w_c, lop, b, da, expendable, ahead, learning, commit), h)
+    agent = Agent(grid, goal, Genes.of(genes), h)
     world = WatchedWorld(grid, start, vision, changes, after.believed if after else None)
 
     def planner(view: Map, s: Position) -> Plan:

@@ -91,7 +91,7 @@ CATALOGUE: dict[str, Tested] = {
             {"lookahead": 30, "da": True, "expendable": True},
             {"lookahead": 9, "cost_weight": 2.5, "da": True, "expendable": True, "learning": "best", "commit": "one"},
             {"lookahead": 1, "weight": 3, "cost_weight": 6.8, "da": True, "expendable": True},
-            {"lookahead": 1, "expendable": True, "ahead": 5},
+            {"lookahead": 1, "growth": 0.2, "expendable": True, "ahead": 5},
         ],
         st.builds(
             lambda genes, learning: {**genes, **learning},
@@ -107,6 +107,7 @@ CATALOGUE: dict[str, Tested] = {
                     lop=st.sampled_from(["min", "mean", "median", "max"]),
                     beam=st.sampled_from([1, 0.5, 0.3, 0.001]),
                     ahead=st.sampled_from([1, 2, 3, 10, 100]),
+                    growth=st.sampled_from([0, 0.05, 0.4, 10]),
                 ),
                 each(
                     lookahead=lookahead,

@@ -43,6 +43,7 @@ KNOWN: tuple[dict[str, Any], ...] = (  # designs that were published, or found b
     {"expendable": True},
     {"da": True, "expendable": True},
     {"cost_weight": 4},
+    {"growth": 0.2, "expendable": True},
     {"weight": 3, "cost_weight": 6.8, "da": True, "expendable": True},
 )
 _HEAVIEST = 50.0  # weight
@@ -103,6 +104,7 @@ class Breeder:
         if limit > 1:
             yield from ({"ahead": limit, "expendable": flag} for flag in (False, True))
             yield {"ahead": limit, "expendable": True, "cost_weight": 2}
+            yield {"ahead": limit, "expendable": True, "growth": 0.2}
             yield from ({"lookahead": limit, "learning": "best", "da": flag} for flag in (False, True))
             yield {"lookahead": limit, "learning": "best", "da": True, "commit": "one"}
             yield {"lookahead": limit, "learning": "best", "da": True, "expendable": True, "commit": "one"}
@@ -117,6 +119,7 @@ class Breeder:
             lookahead=round(exp(rng.uniform(0, log(limit)))) if searches else 1,
             weight=_weight(exp(rng.exponential(0.5))),
             cost_weight=_weight(exp(rng.exponential(0.7))),
+            growth=_growth(0.05 * exp(rng.exponential(1))) if rng.random() < 0.5 else 0,
             lop=str(rng.choice(OPERATORS, p=_OPERATOR_ODDS)),
             beam=float(rng.choice(_BEAMS, p=_BEAM_ODDS)),
             da=bool(rng.random() < 0.6),
@@ -136,6 +139,8 @@ class Breeder:
         for name in rng.choice(list(genes), size=rng.integers(1, 4), replace=False).tolist():
             if name in ("weight", "cost_weight"):
                 genes[name] = _weight(genes[name] * exp(rng.normal(0, 0.5)))
+            elif name == "growth" and genes[name] > 0 and rng.random() < 0.8:
+                genes[name] = _growth(genes[name] * exp(rng.normal(0, 0.7)))
             elif name in ("lookahead", "ahead"):
                 factor = exp(rng.normal(0, 0.5 if name == "lookahead" else 0.3))
                 genes[name] = int(np.clip(round(genes[name] * factor) + rng.integers(-1, 2), 1, limit))
@@ -148,11 +153,16 @@ class Breeder:
         if genes["lookahead"] == 1:
             return Genes(**genes | {"learning": "frontier", "commit": "all"})
         best = genes["learning"] == "best" or genes["lookahead"] > self.config.deepest
-        return Genes(**genes | {"lop": "min", "beam": 1, "ahead": 1, "learning": "best" if best else "frontier"})
+        none = {"growth": 0, "lop": "min", "beam": 1, "ahead": 1}
+        return Genes(**genes | none | {"learning": "best" if best else "frontier"})
 
 
 def _weight(value: float) -> float:
     return round(min(max(value, 1.0), _HEAVIEST), 2)
+
+
+def _growth(value: float) -> float:
+    return round(min(max(value, 0.01), 10.0), 3)
 
 
 def _distinct(genes: Sequence[Genes]) -> list[Genes]:
