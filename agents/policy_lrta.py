@@ -122,9 +122,8 @@ class PolicyLRTA(DepthControl):
         self.policy = policy
         self.network = load_network(policy)
         if self.network.decide not in DECISIONS:
-            raise InputError(
-                f"policy must decide {' or '.join(DECISIONS)}; one that decides to think is for RTThink-v0"
-            )
+            others = "one that decides to think is for RTThink-v0, one for depth and goal for general-lrta"
+            raise InputError(f"policy must decide {' or '.join(DECISIONS)}; {others}")
         cap = self.network.d_max if d_max is None else whole("d_max", d_max, 1, MAX_DEPTH)
         super().__init__(min(cap, self.network.d_max), self.network.history, tie)
         beyond = set(self.network.features) & set(SITUATION) - set(FEATURES)

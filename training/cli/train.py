@@ -209,11 +209,21 @@ def _print_policy(result: "GoalResult") -> None:
     print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
 
 
-Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0 or RTThink-v0.")]
-Algorithm = Annotated[str, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
+Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0 or RTThink-v0.")]
+_ALGORITHMS = "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0); else ppo, or cma for RTDepthGoal-v0."
+Algorithm = Annotated[str | None, LEARNING.option("NAME", _ALGORITHMS)]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
-Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule.")]
+Teacher = Annotated[
+    str | None, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule; else the one that is needed.")
+]
+RLDepth = Annotated[
+    int | None, LEARNING.option("N", "The largest depth; else 20, or 16 for RTDepthGoal-v0.", min=1, max=100)
+]
+RLHistory = Annotated[
+    int | None,
+    LEARNING.option("N", "How many steps back features reach; else 20, or 50 for RTDepthGoal-v0.", min=1, max=10_000),
+]
 RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
 Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
@@ -233,14 +243,14 @@ def rl(
     problems: PerMap = 16,
     optimal: OptimalOfMaps = "",
     env: Env = "RTDeepen-v0",
-    algo: Algorithm = "ppo",
+    algo: Algorithm = None,
     steps: Steps = 500_000,
     generations: Generations = 40,
-    teacher: Teacher = "none",
+    teacher: Teacher = None,
     price: RewardPrice = 0.02,
     rate: Rate = 1e-4,
-    d_max: LargestDepth = 20,
-    history: History = 20,
+    d_max: RLDepth = None,
+    history: RLHistory = None,
     vision: ThinkVision = None,
     slice: Slice = 20,
     hidden: Hidden = "",
@@ -266,7 +276,7 @@ def rl(
     from training.runs.contenders import parse_numbers
 
     workers = make_workers(jobs, backend, scheduler)
-    config = RLConfig(
+    config = RLConfig.usual(
         env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
         slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)),
         episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
@@ -280,7 +290,7 @@ def rl(
     if as_json:
         print_json(result.document())
         return
-    columns = ["generations" if algo == "cma" else "steps", "mean return", *result.progress.names]
+    columns = ["generations" if config.algo == "cma" else "steps", "mean return", *result.progress.names]
     print_table("On the validation maps", columns, result.progress.table(), 0)
     _print_findings(result.tables, result.remarks, result.files)
 
