@@ -309,6 +309,7 @@ def evolve(setup: TrainingSetup, config: EvolutionConfig, d_max: int, history: i
     Raises:
         InputError: if LRTA* of a fixed depth, or every centre, has a cut run.
     """
+    setup.folder.mkdir(parents=True, exist_ok=True)
     curves, validation = _measures(setup, config, on_progress)
     encoding = Encoding(config.decide, config.hidden, d_max, history).standardised(curves[0].courses)
     shape = config.population, encoding.start().size
@@ -410,7 +411,7 @@ def _about(setup: TrainingSetup, config: EvolutionConfig, d_max: int, tried: His
         "learner": "cma",
         "settings": asdict(config),
         "generation": (best + 1 - config.first) * config.check,
-        "validation" if config.first else "validation_ratios": [
+        "validation_figures" if config.first else "validation_ratios": [
             round(value, 3) for value in config.figures(tried.merits[best])
         ],
         "train": [course.name for course in setup.train],

@@ -287,7 +287,6 @@ def _callback(run: _Run) -> Any:
 def evolve_network(config: RLConfig, setup: TrainingSetup, on_progress: OnProgress) -> tuple[Network, Progress]:
     """Evolve a network, and return it with its looks at the validation maps, one for every check."""
     evolution = evolution_config(config)
-    setup.folder.mkdir(parents=True, exist_ok=True)
     network = evolve(setup, evolution, config.d_max, config.history, on_progress)
     _, arrays = load_archive(history_file(setup.folder, evolution), KIND, VERSION, {"merits": LAYOUT["merits"]})
     figures = [evolution.figures(pair) for pair in arrays["merits"]]
