@@ -47,6 +47,7 @@ REGIONS: dict[str, Any] = {"level": 4, "abstraction": "clique"}  # whose subgoal
 # moves, and the power of the moves by which they grow.
 SHALLOW, DEEP = 3, 12
 QUIET, AT, GROWTH = 5, 200, 0.2
+STEEP = 4.0  # how much farther the weights of its steep units are spread than the numbers behind them
 EVOLVED = (*DECISIONS, BOTH)
 # What evolved networks go by for depth and goal: the fewer numbers there are to guess, the fewer generations it takes.
 TELLING = (
@@ -145,6 +146,14 @@ class Encoding:
             last[[0, -1]] = (high - low) / 2, (high + low) / 2
         bias += self.mean @ weights if np.ndim(self.mean) else 0.0
         return np.concatenate([(weights.T * self.scale).T[self.telling].ravel(), bias, last])
+
+    @property
+    def spread(self) -> Floats | None:
+        """How far the numbers of a vector are to be spread beside each other; None for all alike."""
+        if self.decide != BOTH:
+            return None
+        first = (len(self.telling) + 1) * self.hidden
+        return np.where(np.arange(self.start().size) < first, STEEP, 1.0)
 
     def standardised(self, courses: tuple[Course, ...]) -> "Encoding":
         """Return an encoding whose inputs have mean 0 and scale 1 in the states that the rule visits on courses."""
@@ -356,7 +365,8 @@ def _centres(
     encoding: Encoding, config: EvolutionConfig, curves: list[DepthCurve | Walks], workers: Workers, tried: History
 ) -> Iterator[Floats]:
     """Yield the centre of the search after every generation; those that the history knows are not walked again."""
-    strategy = _strategy(encoding.start(), config.sigma, config.population, config.diagonal, config.seed)
+    first, spread = encoding.start(), encoding.spread
+    strategy = _strategy(first, config.sigma, config.population, config.diagonal, config.seed, spread)
     for number in range(config.generations):
         drawn = strategy.ask()
         if number == len(tried.losses):
@@ -368,8 +378,10 @@ def _centres(
         yield strategy.mean.copy()
 
 
-def _strategy(start: Floats, sigma: float, population: int, diagonal: bool, seed: int) -> Any:
-    """Return CMA-ES with random numbers of its own."""
+def _strategy(
+    start: Floats, sigma: float, population: int, diagonal: bool, seed: int, spread: Floats | None = None
+) -> Any:
+    """Return CMA-ES with random numbers of its own; ``spread`` says how far numbers are spread beside each other."""
     rng = np.random.default_rng(seed)
     options = {
         "popsize": population,
@@ -378,6 +390,8 @@ def _strategy(start: Floats, sigma: float, population: int, diagonal: bool, seed
         "seed": np.nan,  # NumPy's own generator is left alone
         "verbose": -9,
     }
+    if spread is not None:
+        options["CMA_stds"] = spread
     return cma.CMAEvolutionStrategy(start, sigma, options)
 
 

@@ -302,7 +302,7 @@ def evolve_network(config: RLConfig, setup: TrainingSetup, on_progress: OnProgre
 def evolution_config(config: RLConfig) -> EvolutionConfig:
     """Return the settings of the evolution; those that a training by reinforcement does not have are as they come."""
     (hidden,) = config.hidden
-    both: dict[str, Any] = {"pooled": WORK, "problems": PROBLEMS, "shares": 2, "sigma": 0.2}
+    both: dict[str, Any] = {"pooled": WORK, "problems": PROBLEMS, "shares": 2, "sigma": 0.1}
     return EvolutionConfig(
         decide=config.decide,
         hidden=hidden,
