@@ -209,20 +209,15 @@ def _print_policy(result: "GoalResult") -> None:
     print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
 
 
-Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0 or RTThink-v0.")]
-_ALGORITHMS = "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0); else ppo, or cma for RTDepthGoal-v0."
-Algorithm = Annotated[str | None, LEARNING.option("NAME", _ALGORITHMS)]
+Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0.")]
+Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
-Teacher = Annotated[
-    str | None, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule; else the one that is needed.")
-]
-RLDepth = Annotated[
-    int | None, LEARNING.option("N", "The largest depth; else 20, or 16 for RTDepthGoal-v0.", min=1, max=100)
-]
+Teacher = Annotated[str | None, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule.")]
+RLDepth = Annotated[int | None, LEARNING.option("N", "The largest depth; 20, or 16 in RTDepthGoal-v0.", min=1, max=100)]
 RLHistory = Annotated[
     int | None,
-    LEARNING.option("N", "How many steps back features reach; else 20, or 50 for RTDepthGoal-v0.", min=1, max=10_000),
+    LEARNING.option("N", "Steps back that features reach; 20, 50 in RTDepthGoal-v0.", min=1, max=10_000),
 ]
 RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
 Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
@@ -269,6 +264,7 @@ def rl(
 
     Without maps: the splits mixed-train, mixed-validation and mixed-test.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
+    Without --algo: ppo, or cma in RTDepthGoal-v0, where other learners imitate the rule first.
     """
     from training.learn import draw_parts
     from training.learn.rl import RLConfig, train_rl
