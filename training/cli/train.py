@@ -212,7 +212,9 @@ def _print_policy(result: "GoalResult") -> None:
 Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0.")]
 Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
-Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
+Generations = Annotated[
+    int | None, LEARNING.option("N", "Generations of cma, at most; 40, or 24 in RTDepthGoal-v0.", min=1)
+]
 Teacher = Annotated[str | None, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule.")]
 RLDepth = Annotated[int | None, LEARNING.option("N", "The largest depth; 20, or 16 in RTDepthGoal-v0.", min=1, max=100)]
 RLHistory = Annotated[
@@ -226,7 +228,7 @@ Slice = Annotated[int, LEARNING.option("N", "States that RTThink-v0 expands at a
 Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of the hidden layers; 32, or 2 for cma.")]
 Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
 Every = Annotated[int, LEARNING.option("N", "Steps between two validations.", min=1)]
-Patience = Annotated[int, LEARNING.option("N", "Validations without progress before it ends.", min=1)]
+Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20 there.", min=1)]
 Tensorboard = Annotated[Path | None, OUTPUT.option("FOLDER", "For the logs of TensorBoard.")]
 
 
@@ -240,7 +242,7 @@ def rl(
     env: Env = "RTDeepen-v0",
     algo: Algorithm = None,
     steps: Steps = 500_000,
-    generations: Generations = 40,
+    generations: Generations = None,
     teacher: Teacher = None,
     price: RewardPrice = 0.02,
     rate: Rate = 1e-4,
@@ -251,7 +253,7 @@ def rl(
     hidden: Hidden = "",
     episodes: Episodes = 256,
     every: Every = 50_000,
-    patience: Patience = 5,
+    patience: Patience = None,
     jobs: Jobs = -1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,

@@ -81,5 +81,6 @@ def test_what_is_usual_there_is_usual_nowhere_else() -> None:
     assert RLConfig.usual(DEEPEN, algo=None) == RLConfig(env=DEEPEN)
     own = RLConfig.usual(ENV, algo=None, teacher=None, d_max=None)
     assert (own.algo, own.teacher, own.d_max, own.history) == ("cma", "none", 16, 50)
+    assert (own.generations, own.patience) == (24, 20)
     ppo = RLConfig.usual(ENV, algo="ppo", d_max=5)
     assert (ppo.algo, ppo.teacher, ppo.d_max, ppo.history) == ("ppo", "rule", 5, 50)

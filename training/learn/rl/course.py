@@ -19,7 +19,9 @@ ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")
 # What a policy decides there.
 ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen", "RTDepthGoal-v0": BOTH, "RTThink-v0": "think"}
 # What is usual there, where it is something else than for the others.
-OWN: dict[str, dict[str, Any]] = {"RTDepthGoal-v0": {"algo": "cma", "d_max": 16, "history": 50}}
+OWN: dict[str, dict[str, Any]] = {
+    "RTDepthGoal-v0": {"algo": "cma", "generations": 24, "patience": 20, "d_max": 16, "history": 50},
+}
 TEACHERS = ("none", "oracle", "tree", "rule")
 USUAL = (32,)  # hidden layers
 SMALL = (2,)  # hidden layers for evolution, which has to guess every weight
