@@ -19,6 +19,8 @@ Readings and deviations:
   region, and where no candidate is free, the goal is the goal.
 - All that a depth classifier, a network or an oracle sees is towards the goal chosen; values are learned for every goal
   apart. What a database knows of the depth is likewise towards the goal chosen: a hop between neighbours, or the entry.
+- One network may choose both, as in RTDepthGoal-v0, whose decisions it then makes: see
+  ``agents.policies.depth_and_goal``. It is no design of the paper, and has no guard.
 - The guard, blocked and unreachable subgoals are those of ``pdb-lrta``, and so is keeping the subgoals of a database.
   A classifier chooses anew at every move, as its subgoals change with the agent's visits.
 
@@ -47,6 +49,7 @@ from agents.knowledge.region_guide import (
 )
 from agents.oracle_lrta import OracleLRTA
 from agents.policies.candidates import begin_visits, note_visit
+from agents.policies.depth_and_goal import DepthAndGoal, network_for_both, with_subgoals
 from agents.policies.depth_control import HISTORY, MAX_DEPTH, NOT_YET, DepthControl, control_of, with_control
 from agents.policies.designs import DESIGNS, GOALS, LOOKED_UP, SCORED, axes, checked_depth, checked_goal, modes
 from agents.policies.goal_scorer import GoalScorer, best_candidate, make_scorer
@@ -58,6 +61,7 @@ from agents.policy_lrta import PolicyLRTA
 from agents.runner.loop import plan
 from rt_gym.errors import InputError, whole
 from rt_gym.files import PathLike
+from rt_gym.grid import Grid
 from rt_gym.jit import kernel
 from rt_gym.search.space import NONE, Space
 from rt_gym.search.tables import GoalValues, enlarged, is_full, make_goal_values
@@ -74,7 +78,7 @@ class GeneralMemory(NamedTuple):
         chooser: the memory of the agent that chooses the depth; it works on the same values.
         guide: the regions and the entries of a database.
         scorer: the goal classifier.
-        goal_choice: how the goal is chosen: GLOBAL (it never changes), LOOKED_UP or SCORED.
+        goal_choice: how the goal is chosen: GLOBAL (it never changes, or the chooser sees to it), LOOKED_UP or SCORED.
         looks_up: 1 if the depth is the database's.
         state: CHOICE[1].
     """
@@ -151,7 +155,8 @@ class GeneralLRTA(Guided):
         cap: the largest depth of a database, 16 if not said; with a database, at most its own.
         abstraction: ``"clique"`` or ``"tiles"``; if not said, as the level.
         database: a file that ``rt-gym precompute pdb`` has written, or a database; else what is needed is built.
-        policy: a file or the name of a ready-made depth policy or network; ``"tree"`` or ``"deepen"`` if not said.
+        policy: a file or the name of a ready-made depth policy or network; ``"tree"`` or ``"deepen"`` if not said. With
+            a network for depth and goal, depth and goal are left out, and the regions are its own if not said.
         goal_policy: a file that ``rt-gym train goal`` has written, or the name of a ready-made goal policy.
         d_max: the largest depth of a classifier, an oracle or a network; None leaves it to them.
         subgoal, keep: those of ``pdb-lrta``, for the goals of a database.
@@ -180,6 +185,9 @@ class GeneralLRTA(Guided):
     ) -> None:
         if design is not None:
             depth, goal, mode = axes(whole("design", design, 1, len(DESIGNS)), depth, goal, mode)
+        self.network = network_for_both(policy) if depth is None and goal is None else None
+        if self.network is not None:  # subgoals are the network's own affair: nothing else changes the goal
+            depth, goal = "policy", "global"
         self.depth = checked_depth("classifier" if depth is None else depth)
         self.goal = checked_goal("classifier" if goal is None else goal)
         self.scorer = load_goal_policy(goal_policy) if self.goal == "classifier" else None
@@ -187,14 +195,19 @@ class GeneralLRTA(Guided):
         self.looks_up = "pdb" in (self.depth, self.goal)
         if database is not None and not self.looks_up:
             raise InputError('database must be left out where neither depth nor goal is "pdb"')
-        if self.scorer is not None and database is None:
-            level = self.scorer.level if level is None else level
-            abstraction = self.scorer.abstraction if abstraction is None else abstraction
+        trained = self.scorer or self.network
+        if trained is not None and database is None:
+            level = trained.level if level is None else level
+            abstraction = trained.abstraction if abstraction is None else abstraction
         self.heads_by_entries = self.goal == "pdb"
         asked = {"level": level, "mode": stored, "abstraction": abstraction, "subgoal": subgoal}
         super().__init__(database, asked, cap, keep, patience, guard, tie)
-        self.chooser = make_chooser(self.depth, policy, d_max, tie)
-        self.plan = plan_of(self.chooser.plan)
+        if self.network is not None:
+            self.chooser: DepthControl = DepthAndGoal(self.network, d_max, tie)
+            self.plan = self.chooser.plan
+        else:
+            self.chooser = make_chooser(self.depth, policy, d_max, tie)
+            self.plan = plan_of(self.chooser.plan)
 
     @classmethod
     def fit(cls, limit: int, count: str) -> dict[str, Any]:
@@ -211,7 +224,7 @@ class GeneralLRTA(Guided):
     @property
     def by_waypoints(self) -> bool:
         """Whether it heads for subgoals or regions that may lie off every shortest path, even on open ground."""
-        return self.goal == "classifier" or (self.goal == "pdb" and self.mode == "I")
+        return bool(self.goal == "classifier" or self.network or (self.goal == "pdb" and self.mode == "I"))
 
     @property
     def space(self) -> Space:
@@ -254,4 +267,11 @@ class GeneralLRTA(Guided):
 
     def _informed(self, guide: RegionGuide, view: KernelView) -> RegionGuide:
         """Return the guide with what is known about the way to this goal; only what is needed is prepared."""
+        if self.network is not None:
+            return with_subgoals(super()._informed(guide, view), self._map_of(view), self.regions, view.goal_cell)
         return guide if self.goal == "global" and self.depth != "pdb" else super()._informed(guide, view)
+
+    def _map_of(self, view: KernelView) -> Grid:
+        """Return the map that is cut into regions; a network's are those of its environment, in fog of open ground."""
+        grid = super()._map_of(view)
+        return grid.replace(passable=np.ones_like(grid.passable)) if self.network and view.vision is not None else grid

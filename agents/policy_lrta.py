@@ -122,8 +122,10 @@ class PolicyLRTA(DepthControl):
         self.policy = policy
         self.network = load_network(policy)
         if self.network.decide not in DECISIONS:
-            known = " or ".join(DECISIONS)
-            raise InputError(f"policy must decide {known}; one that decides to think is for RTThink-v0 and think-lss")
+            others = (
+                "one that decides to think is for RTThink-v0 and think-lss, one for depth and goal for general-lrta"
+            )
+            raise InputError(f"policy must decide {' or '.join(DECISIONS)}; {others}")
         cap = self.network.d_max if d_max is None else whole("d_max", d_max, 1, MAX_DEPTH)
         super().__init__(min(cap, self.network.d_max), self.network.history, tie)
         beyond = set(self.network.features) & set(SITUATION) - set(FEATURES)

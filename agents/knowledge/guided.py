@@ -143,7 +143,7 @@ class Guided(GoalSeeker):
 
     def _informed(self, guide: RegionGuide, view: KernelView) -> RegionGuide:
         """Return the guide with what is known about the way to this goal."""
-        database = self._prepare(view.as_grid(), view.goal_cell)
+        database = self._prepare(self._map_of(view), view.goal_cell)
         abstraction = database.abstraction
         goal = int(abstraction.region[view.goal_cell])
         known = goal != NONE and database.holds(goal)
@@ -160,6 +160,10 @@ class Guided(GoalSeeker):
         )
         guide.ahead[:], guide.depths[:] = database.entries(goal) if known else (NONE, database.cap)
         return guide
+
+    def _map_of(self, view: KernelView) -> Grid:
+        """Return the map that is cut into regions, as it is believed now."""
+        return view.as_grid()
 
     def _prepare(self, grid: Grid, goal_cell: int) -> Database:
         """Return a database of this map that holds the goal's region; build it if there is none, and time that."""

@@ -1,9 +1,10 @@
 """Small neural networks as policies for the depth of a lookahead: weights in an ``.npz`` file, evaluated by a kernel.
 
-A network reads an observation of RTDepth-v0, RTDeepen-v0 or RTThink-v0, or some of its features: every number as
-sign(x) log(1 + abs(x)), then standardised by a mean and a scale of its own. The largest output decides, the first of
-equal ones: which depth, or whether to act (output 0) or to deepen or think on (output 1). Sums are made in float64, so
-that their order does not matter for the decision.
+A network reads an observation of RTDepth-v0, RTDepthGoal-v0, RTDeepen-v0 or RTThink-v0, or some of its features: every
+number as sign(x) log(1 + abs(x)), then standardised by a mean and a scale of its own. The largest output decides, the
+first of equal ones: which depth, or whether to act (output 0) or to deepen or think on (output 1). One for depth and
+goal has two heads: the largest output of a depth decides, and the larger of the last two, goal or subgoal. Sums are
+made in float64, so that their order does not matter for the decision.
 """
 
 import os
@@ -15,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agents.policies.forward import ACTIVATIONS, Net, forward_all
+from rt_gym.abstraction import KINDS, MAX_LEVEL
 from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.file_cache import FILES
 from rt_gym.files import PathLike, require_path, shown
@@ -25,7 +28,8 @@ from rt_gym.files import PathLike, require_path, shown
 KIND, VERSION = "depth network", 1
 LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | {"width": (np.int64, 1)}
 DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # of a lookahead, with the features each can know
-KNOWN = DECISIONS | {"think": THOUGHTS}  # and those of RTThink-v0, for think-lss
+BOTH = "depth and goal"
+KNOWN = DECISIONS | {BOTH: (*SITUATION, *SUBGOAL), "think": THOUGHTS}  # the last in RTThink-v0, for think-lss
 ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
 MAX_WIDTH, MAX_LAYERS, MAX_WEIGHTS = 4096, 16, 1 << 25
 READY_MADE = files("agents").joinpath("policies")
@@ -38,14 +42,16 @@ class Network:
     """A policy.
 
     Args:
-        decide: ``"depth"`` before the search, ``"deepen"`` after every layer, or ``"think"`` after every slice.
+        decide: ``"depth"`` or ``"depth and goal"`` before the search, ``"deepen"`` after every layer, or ``"think"``
+            after every slice.
         features: the names of the inputs, in their order; those of the layers only for ``"deepen"``.
         layers: weights (inputs x outputs) and bias of every layer, the last one's outputs being the actions.
         d_max: the largest depth; 1 for ``"think"``.
-        depths: the depth that each output stands for; only for ``"depth"``. The outputs of the others are the actions
-            of their environment: to act, and to go on.
+        depths: the depth that each output stands for; only where it decides one. The other outputs are the actions of
+            their environment: to act, and to go on; after the depths, to head for the goal, and for the subgoal.
         history: how many steps back the features reach.
         activation: ``"tanh"`` or ``"relu"``, after every layer but the last.
+        level, abstraction: of the regions whose subgoals it knows, see ``rt_gym.abstraction``; 0 and "" without.
         mean, scale: what is taken away from every input, and what the rest is divided by; 0 and 1 if None.
         about: how it was made: command, settings, maps, seed; for people.
 
@@ -60,6 +66,8 @@ class Network:
     depths: tuple[int, ...] = ()
     history: int = 20
     activation: str = "tanh"
+    level: int = 0
+    abstraction: str = ""
     mean: NDArray[Any] | None = None
     scale: NDArray[Any] | None = None
     about: dict[str, Any] = field(default_factory=dict)
@@ -69,8 +77,9 @@ class Network:
         self._set("d_max", whole("d_max", self.d_max, 1, 100))
         self._set("history", whole("history", self.history, 1, 10_000))
         self._set("depths", tuple(whole("every depth", depth, 1, self.d_max) for depth in self.depths))
-        if (self.decide == "depth") != bool(self.depths):
+        if (self.decide in ("depth", BOTH)) != bool(self.depths):
             raise InputError("must list depths if and only if it decides the depth")
+        self._set("level", whole("level", self.level, 0, MAX_LEVEL if self.decide == BOTH else 0))
         inputs = len(self.features)
         self._set("mean", _numbers("mean", np.zeros(inputs) if self.mean is None else self.mean, (inputs,)))
         self._set("scale", _numbers("scale", np.ones(inputs) if self.scale is None else self.scale, (inputs,)))
@@ -83,12 +92,15 @@ class Network:
 
     def _check_words(self) -> None:
         if not isinstance(self.decide, str) or self.decide not in KNOWN:
-            raise InputError(f"must decide {', '.join(DECISIONS)} or think, not {quoted(self.decide)}")
+            raise InputError(f"must decide {', '.join(tuple(KNOWN)[:-1])} or think, not {quoted(self.decide)}")
         for feature in self.features:
             if feature not in KNOWN[self.decide]:
                 raise InputError(f"has the feature {quoted(feature)}, which a policy for the {self.decide} cannot know")
         if not self.features or len(set(self.features)) < len(self.features):
             raise InputError("must have features, and each of them once")
+        kinds = KINDS if self.decide == BOTH else ("",)
+        if self.abstraction not in kinds:
+            raise InputError(f"must have the abstraction {' or '.join(kinds)}, not {quoted(self.abstraction)}")
         if self.activation not in ACTIVATIONS:
             raise InputError(f"must have the activation {' or '.join(ACTIVATIONS)}, not {quoted(self.activation)}")
         if not isinstance(self.about, dict):
@@ -96,8 +108,8 @@ class Network:
 
     @property
     def outputs(self) -> int:
-        """How many actions there are."""
-        return len(self.depths) or 2
+        """How many actions there are, of both heads together."""
+        return len(self.depths) + 2 if self.decide == BOTH else len(self.depths) or 2
 
     @property
     def widest(self) -> int:
@@ -129,19 +141,27 @@ class Network:
         return out
 
     def choose(self, observations: ArrayLike, masks: ArrayLike | None = None) -> NDArray[np.int64]:
-        """Return the actions for observations, one in each row; with action masks only those that are not 0 there."""
+        """Return the actions for observations, one in each row; with action masks only those that are not 0 there.
+
+        For depth and goal an action is a row of two numbers.
+        """
         scores = self.scores(observations)
         if masks is not None:
             possible = np.asarray(masks, np.bool_)
             if possible.shape != scores.shape:
                 raise InputError(f"must have {scores.shape[0]} x {scores.shape[1]} numbers as masks")
             scores[~possible] = -np.inf
+        if self.decide == BOTH:
+            heads = np.split(scores, [len(self.depths)], axis=1)
+            return np.stack([head.argmax(axis=1) for head in heads], axis=1)
         return scores.argmax(axis=1)
 
     def save(self, path: PathLike) -> None:
         """Write the network to an ``.npz`` file."""
         words = {"decide": self.decide, "features": list(self.features), "activation": self.activation}
         numbers = {"d_max": self.d_max, "depths": list(self.depths), "history": self.history}
+        if self.decide == BOTH:
+            numbers |= {"level": self.level, "abstraction": self.abstraction}
         arrays = {
             "mean": self.mean,
             "scale": self.scale,
@@ -243,6 +263,8 @@ def _assembled(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Network
         depths=tuple(head["depths"]),
         history=head.get("history", 0),
         activation=head.get("activation", ""),
+        level=head.get("level", 0),
+        abstraction=head.get("abstraction", ""),
         mean=arrays["mean"],
         scale=arrays["scale"],
         about=head.get("about", {}),

@@ -5,7 +5,7 @@ import itertools
 import math
 import pickle
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -352,3 +352,27 @@ class TestRefusals:
         with pytest.raises(InputError, match="action must be two whole numbers below 4 and 2, not "):
             env.step(action)
         assert same(env.step((1, 1))[0], twin.step((1, 1))[0])
+
+
+class TestExample:
+    """The rule of docs/environments.md: subgoals until the agent strays, then the goal, with a deep search."""
+
+    RULES: ClassVar[dict[str, Any]] = {
+        "shown": lambda strayed: (11, TO_GOAL) if strayed else (2, TO_SUBGOAL),
+        "inverse": lambda strayed: (2, TO_SUBGOAL) if strayed else (11, TO_GOAL),
+    }
+
+    @staticmethod
+    def reached(rule: Any) -> int:
+        env, reached = gym.make(ID, map="caves-128", max_moves=6000), 0
+        for seed in range(24):
+            seen, over = env.reset(seed=seed)[0], False
+            while not over:
+                seen, _, terminated, truncated, _ = env.step(rule(seen[2] > 0))
+                over = terminated or truncated
+            reached += terminated
+        return reached
+
+    def test_it_reaches_every_goal_and_its_inverse_does_not(self) -> None:
+        reached = {name: self.reached(rule) for name, rule in self.RULES.items()}
+        assert reached["shown"] == 24 > reached["inverse"]

@@ -209,11 +209,18 @@ def _print_policy(result: "GoalResult") -> None:
     print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
 
 
-Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0 or RTThink-v0.")]
-Algorithm = Annotated[str, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
+Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0.")]
+Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
-Generations = Annotated[int, LEARNING.option("N", "Generations of cma, at most.", min=1)]
-Teacher = Annotated[str, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule, mo-rts.")]
+Generations = Annotated[
+    int | None, LEARNING.option("N", "Generations of cma, at most; 40, or 24 in RTDepthGoal-v0.", min=1)
+]
+Teacher = Annotated[str | None, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule, mo-rts.")]
+RLDepth = Annotated[int | None, LEARNING.option("N", "The largest depth; 20, or 16 in RTDepthGoal-v0.", min=1, max=100)]
+RLHistory = Annotated[
+    int | None,
+    LEARNING.option("N", "Steps back that features reach; 20, 50 in RTDepthGoal-v0.", min=1, max=10_000),
+]
 RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
 Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
@@ -221,7 +228,7 @@ Slice = Annotated[int, LEARNING.option("N", "States that RTThink-v0 expands at a
 Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of the hidden layers; 32, or 2 for cma.")]
 Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
 Every = Annotated[int, LEARNING.option("N", "Steps between two validations.", min=1)]
-Patience = Annotated[int, LEARNING.option("N", "Validations without progress before it ends.", min=1)]
+Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20 there.", min=1)]
 Tensorboard = Annotated[Path | None, OUTPUT.option("FOLDER", "For the logs of TensorBoard.")]
 
 
@@ -233,20 +240,20 @@ def rl(
     problems: PerMap = 16,
     optimal: OptimalOfMaps = "",
     env: Env = "RTDeepen-v0",
-    algo: Algorithm = "ppo",
+    algo: Algorithm = None,
     steps: Steps = 500_000,
-    generations: Generations = 40,
-    teacher: Teacher = "none",
+    generations: Generations = None,
+    teacher: Teacher = None,
     price: RewardPrice = 0.02,
     rate: Rate = 1e-4,
-    d_max: LargestDepth = 20,
-    history: History = 20,
+    d_max: RLDepth = None,
+    history: RLHistory = None,
     vision: ThinkVision = None,
     slice: Slice = 20,
     hidden: Hidden = "",
     episodes: Episodes = 256,
     every: Every = 50_000,
-    patience: Patience = 5,
+    patience: Patience = None,
     jobs: Jobs = -1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,
@@ -259,6 +266,7 @@ def rl(
 
     Without maps: the splits mixed-train, mixed-validation and mixed-test.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
+    Without --algo: ppo, or cma in RTDepthGoal-v0, where other learners imitate the rule first.
     """
     from training.learn import draw_parts
     from training.learn.rl import RLConfig, train_rl
@@ -266,7 +274,7 @@ def rl(
     from training.runs.contenders import parse_numbers
 
     workers = make_workers(jobs, backend, scheduler)
-    config = RLConfig(
+    config = RLConfig.usual(
         env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
         slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)),
         episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
@@ -280,7 +288,7 @@ def rl(
     if as_json:
         print_json(result.document())
         return
-    columns = ["generations" if algo == "cma" else "steps", "mean return", *result.progress.names]
+    columns = ["generations" if config.algo == "cma" else "steps", "mean return", *result.progress.names]
     print_table("On the validation maps", columns, result.progress.table(), 0)
     _print_findings(result.tables, result.remarks, result.files)
 

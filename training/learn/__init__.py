@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rt_gym import InputError, Problem
+from rt_gym import InputError, Problem, sample_problems
+from rt_gym.cost import STRAIGHT
 from rt_gym.terrain import h0
 from training.runs import Course, Draw, Task, Workers, find_courses
 
@@ -99,6 +100,23 @@ def _selected(course: Course, count: int) -> list[Task]:
     hard = np.argsort(misled, kind="stable")[::-1][: count // 2].tolist()
     rest = [k for k in range(len(course.tasks)) if k not in hard]
     return [course.tasks[k] for k in sorted(hard + rest[: count - len(hard)])]
+
+
+def extended(courses: tuple[Course, ...], problems: int) -> tuple[Course, ...]:
+    """Return courses with at least ``problems`` problems in all, equally many of every map.
+
+    The given ones come first. The others are drawn on the same maps, with goals as far away as the nearest given one:
+    a mean that a few hard problems decide takes many of them.
+    """
+    share = -(-problems // len(courses))
+    return tuple(replace(course, tasks=(*course.tasks, *_drawn(course, share))) for course in courses)
+
+
+def _drawn(course: Course, share: int) -> list[Task]:
+    count = share - len(course.tasks)
+    nearest = min(task.optimal_cost for task in course.tasks) / STRAIGHT
+    found = sample_problems(course.grid, count, nearest, seed=1) if count > 0 else []
+    return [Task(problem.start, problem.goal, problem.optimal_cost) for problem in found]
 
 
 def split_problems(courses: tuple[Course, ...], shares: int) -> list[tuple[Course, ...]]:

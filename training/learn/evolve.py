@@ -10,7 +10,11 @@ shares of problems, each generation gets the next one.
 
 The first generation is spread around a network that imitates a rule. A network has one layer of a few hidden units and
 a number y behind it. To deepen or to act is a matter of its sign. A depth is the one whose logarithm is nearest to y,
-which is the largest of the outputs 2 y log d - (log d)^2: a network like any other.
+which is the largest of the outputs 2 y log d - (log d)^2: a network like any other. Where the goal is chosen, too,
+there is a second number z: its sign says whether to head for the subgoal.
+
+Networks for depth and goal are judged by suboptimality and expansions per move, on many more problems than are given: a
+few that the subgoals lead astray decide the mean. The rule is that of ``Encoding.start``, and is judged with them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +27,7 @@ from typing import Any
 import cma
 import numpy as np
 
-from agents.policies.networks import DECISIONS, Network
-from agents.policy_lrta import PolicyLRTA
+from agents.policies.networks import BOTH, DECISIONS, KNOWN, Network
 from rt_gym import InputError, World
 from rt_gym.archive import Shapes, load_archive, save_archive
 from rt_gym.envs.squad.dealer import SquadSettings
@@ -33,12 +36,24 @@ from rt_gym.features.dealing import DEALT
 from rt_gym.squad.policy import DealerPolicy
 from training.judge.stats import Floats
 from training.judge.think import DEALERS, by_rule, dealt_times
-from training.learn import OnProgress, TrainingSetup, hardest, problems_of, split_problems
-from training.learn.merit import DepthCurve, LogRatios, measure_curve, merit, rate_networks
+from training.learn import OnProgress, TrainingSetup, extended, hardest, problems_of, split_problems
+from training.learn.merit import DepthCurve, LogRatios, Walks, follower, measure_curve, merit, rate_networks
 from training.runs import Course, Workers
 from training.runs.execution import say_damaged
 from training.runs.jobs import source_stamp
 
+REGIONS: dict[str, Any] = {"level": 4, "abstraction": "clique"}  # whose subgoals networks for depth and goal learn
+# The rule for depth and goal: its depths; how many steps without a return it takes to trust subgoals again, after AT
+# moves, and the power of the moves by which they grow.
+SHALLOW, DEEP = 3, 12
+QUIET, AT, GROWTH = 5, 200, 0.2
+STEEP = 4.0  # how much farther the weights of its steep units are spread than the numbers behind them
+EVOLVED = (*DECISIONS, BOTH)
+# What evolved networks go by for depth and goal: the fewer numbers there are to guess, the fewer generations it takes.
+TELLING = (
+    "goal_distance", "revisits", "updates", "surplus", "blocked_ahead", "since_update", "since_return", "wasted",
+    "moves", "subgoal_distance",
+)  # fmt: skip
 _EVERY, _STATES = 4, 100  # of which problems, and how many states of each, inputs are standardised by
 
 
@@ -62,21 +77,32 @@ class Encoding:
     @property
     def features(self) -> tuple[str, ...]:
         """All features that such a network can know."""
-        return DECISIONS[self.decide]
+        return KNOWN[self.decide]
+
+    @property
+    def telling(self) -> list[int]:
+        """Which of them have weights in a vector; those of the others are 0."""
+        return [k for k, name in enumerate(self.features) if self.decide != BOTH or name in TELLING]
 
     def network(self, vector: Floats, about: dict[str, Any] | None = None) -> Network:
-        """Return the network of a vector: weights and bias of the hidden layer, then those of y."""
-        inputs, hidden = len(self.features), self.hidden
-        weights, bias, last = np.split(vector, [inputs * hidden, (inputs + 1) * hidden])
-        depths = tuple(range(1, self.d_max + 1)) if self.decide == "depth" else ()
+        """Return the network of a vector: weights and bias of the hidden layer, then those of y, and of z."""
+        inputs, hidden, told = len(self.features), self.hidden, len(self.telling)
+        own, bias, last = np.split(vector, [told * hidden, (told + 1) * hidden])
+        weights = np.zeros((inputs, hidden))
+        weights[self.telling] = own.reshape(told, hidden)
+        depths = () if self.decide == "deepen" else tuple(range(1, self.d_max + 1))
         logs = np.log(depths)
         slope, offset = (2 * logs, -(logs**2)) if depths else (np.array([1.0, 0.0]), np.zeros(2))
+        numbers = last.reshape(-1, hidden + 1)  # of y, and of z
+        goals = 2 * (len(numbers) - 1)
+        slopes, offset = np.zeros((len(numbers), len(slope) + goals)), np.pad(offset, (0, goals))
+        slopes[0, : len(slope)], slopes[1:, -1] = slope, 1.0
         return Network(
             decide=self.decide,
             features=self.features,
             layers=(
-                (weights.reshape(inputs, hidden), bias),
-                (np.outer(last[:-1], slope), last[-1] * slope + offset),
+                (weights, bias),
+                (numbers[:, :-1].T @ slopes, numbers[:, -1] @ slopes + offset),
             ),
             d_max=self.d_max,
             depths=depths,
@@ -84,31 +110,54 @@ class Encoding:
             mean=np.broadcast_to(self.mean, inputs),
             scale=np.broadcast_to(self.scale, inputs),
             about=about or {},
+            **(REGIONS if self.decide == BOTH else {}),
         )
 
     def start(self) -> Floats:
-        """Return a vector that imitates a rule of ``rule-lrta``: ``settle`` to deepen, ``update`` for the depth."""
+        """Return a vector that imitates a rule.
+
+        To deepen it is ``settle`` of ``rule-lrta``, for the depth ``update``. For depth and goal: head for subgoals,
+        with little depth, until a state is entered again. Then they lead astray, so head for the goal, with much depth,
+        for QUIET steps; for more after many moves, or two regions could send the agent back and forth for good.
+        """
         weights, bias, last = (
             np.zeros((len(self.features), self.hidden)),
             np.zeros(self.hidden),
-            np.zeros(self.hidden + 1),
+            np.zeros((self.hidden + 1) * (2 if self.decide == BOTH else 1)),
         )
         if self.decide == "deepen":
             # Act if the layers so far raise nothing, or if the move has not changed for four of them.
             weights[self.features.index("layer_rise"), 0], bias[0] = -12.0, 2.0
             weights[self.features.index("steady"), 1], bias[1] = 4.0, -6.0
             last[[0, 1, -1]] = 1.0, 1.0, 0.9
+        elif self.decide == BOTH:
+            weights[self.features.index("since_return"), 0] = 8.0
+            weights[self.features.index("moves"), 0] = -8.0 * GROWTH
+            bias[0] = 8.0 * (GROWTH * log(AT + 1) - log(QUIET + 0.5))
+            weights[self.features.index("revisits"), 1], bias[1] = -8.0, 2.0
+            low, high = log(min(SHALLOW, self.d_max)), log(min(DEEP, self.d_max))
+            y, z = last.reshape(2, -1)  # either unit sees quiet: to the subgoal; both: at the smallest depth
+            y[[0, 1, -1]], z[[0, 1, -1]] = (low - high) / 4, 1.0
+            y[-1] = (high + low) / 2
         else:
             # Ten after a move that raised a value, else two.
             weights[self.features.index("since_update"), 0], bias[0] = -8.0, 2.0
             low, high = log(2), log(min(10, self.d_max))
             last[[0, -1]] = (high - low) / 2, (high + low) / 2
         bias += self.mean @ weights if np.ndim(self.mean) else 0.0
-        return np.concatenate([(weights.T * self.scale).T.ravel(), bias, last])
+        return np.concatenate([(weights.T * self.scale).T[self.telling].ravel(), bias, last])
+
+    @property
+    def spread(self) -> Floats | None:
+        """How far the numbers of a vector are to be spread beside each other; None for all alike."""
+        if self.decide != BOTH:
+            return None
+        first = (len(self.telling) + 1) * self.hidden
+        return np.where(np.arange(self.start().size) < first, STEEP, 1.0)
 
     def standardised(self, courses: tuple[Course, ...]) -> "Encoding":
         """Return an encoding whose inputs have mean 0 and scale 1 in the states that the rule visits on courses."""
-        agent, rows = PolicyLRTA(self.network(self.start())), []
+        agent, rows = follower(self.network(self.start())), []
         for problem in problems_of(courses)[::_EVERY]:
             world = World(problem)
             agent.reset(world.view)
@@ -116,7 +165,8 @@ class Encoding:
                 if world.done:
                     break
                 action = agent.act()
-                rows.append(agent.memory.seen[: len(self.features)].astype(np.float64))
+                memory = agent.memory.chooser if self.decide == BOTH else agent.memory
+                rows.append(memory.seen[: len(self.features)].astype(np.float64))
                 world.step(action)
         spread = np.std(rows, axis=0)
         return replace(self, mean=np.mean(rows, axis=0), scale=np.where(spread > 1e-3, spread, 1.0))
@@ -139,16 +189,17 @@ class EvolutionConfig:
     """How to evolve.
 
     Attributes:
-        decide: ``"deepen"`` or ``"depth"``.
+        decide: ``"deepen"``, ``"depth"`` or ``"depth and goal"``.
         hidden: units of the hidden layer.
         generations: how many at most.
         population: candidates of each.
         sigma: how far the first generation is spread.
-        pooled: the weight of the pooled meter, from 0 to 1; the mean has the rest.
+        pooled: the weight of the pooled meter, from 0 to 1; the mean has the rest. For depth and goal the suboptimality
+            has it.
         check: after how many generations their centre is judged on the validation maps.
         patience: after how many checks without a better one to stop.
         problems: how many problems there are, half of them those on which the heuristic misleads most; also of those
-            on the validation maps.
+            on the validation maps. For depth and goal there are at least so many, most of them drawn anew.
         shares: into how many shares they are dealt; a generation walks one, and all in turn.
         diagonal: whether spreads are learned number by number, which takes fewer generations than all correlations.
         seed: for the candidates.
@@ -168,17 +219,27 @@ class EvolutionConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.decide not in DECISIONS:
-            raise InputError(f"decide must be {' or '.join(DECISIONS)}, not {quoted(self.decide)}")
+        if self.decide not in EVOLVED:
+            raise InputError(f"decide must be {', '.join(DECISIONS)} or {BOTH}, not {quoted(self.decide)}")
         for name, low in _LEAST.items():
             whole(name, getattr(self, name), low, _MOST)
         whole("seed", self.seed, 0)
         if not (0 < self.sigma < inf and 0 <= self.pooled <= 1):
             raise InputError(f"sigma must be above 0 and pooled from 0 to 1, not {self.sigma} and {self.pooled}")
 
+    @property
+    def first(self) -> int:
+        """1 if the network that it begins with is judged like a centre: for depth and goal it is good already."""
+        return int(self.decide == BOTH)
+
     def merit(self, logs: LogRatios) -> float:
         """Return what both ratios are worth together."""
         return merit(logs, self.pooled)
+
+    def figures(self, logs: LogRatios) -> tuple[float, float]:
+        """Return what the logarithms are of: ratios, or for depth and goal suboptimality and expansions per move."""
+        sign = -1.0 if self.first else 1.0
+        return float(np.exp(sign * logs[0])), float(np.exp(sign * logs[1]))
 
 
 @dataclass
@@ -238,7 +299,7 @@ def _check_shapes(found: Shapes, shape: tuple[int, int]) -> None:
     population, numbers = shape
     generations, checks = found["losses"][0], found["merits"][0]
     wanted = (generations, population, numbers), (generations, population), (checks, numbers), (checks, 2)
-    if tuple(found[name] for name in LAYOUT) != wanted or not checks <= generations <= _MOST:
+    if tuple(found[name] for name in LAYOUT) != wanted or not checks - 1 <= generations <= _MOST:
         raise InputError("has arrays of other sizes than its generations")
 
 
@@ -257,15 +318,16 @@ def evolve(setup: TrainingSetup, config: EvolutionConfig, d_max: int, history: i
     Raises:
         InputError: if LRTA* of a fixed depth, or every centre, has a cut run.
     """
-    on_progress(0, "fixed depths walk")
-    train, chosen_on = (hardest(part, config.problems) for part in (setup.train, setup.validation))
-    curves = [measure_curve(share, setup.workers, setup.folder) for share in split_problems(train, config.shares)]
-    validation = measure_curve(chosen_on, setup.workers, setup.folder)
+    setup.folder.mkdir(parents=True, exist_ok=True)
+    curves, validation = _measures(setup, config, on_progress)
     encoding = Encoding(config.decide, config.hidden, d_max, history).standardised(curves[0].courses)
     shape = config.population, encoding.start().size
     tried = History.of(history_file(setup.folder, config), _key(setup, config, d_max, history), shape)
+    if config.first and not tried.merits:
+        tried.centres.append(encoding.start())
+        tried.merits += rate_networks([encoding.network(encoding.start())], validation, setup.workers)
     for number, centre in enumerate(_centres(encoding, config, curves, setup.workers, tried), start=1):
-        checks = number // config.check
+        checks = number // config.check + config.first
         if checks > len(tried.merits):
             tried.centres.append(centre)
             tried.merits += rate_networks([encoding.network(centre)], validation, setup.workers)
@@ -275,20 +337,36 @@ def evolve(setup: TrainingSetup, config: EvolutionConfig, d_max: int, history: i
             break
     best = _best(tried.merits, config)
     if not tried.merits or tried.merits[best][0] == -inf:
-        raise InputError("no network reached every goal of the validation maps as fast as the slowest fixed depth")
+        limit = f"within {validation.max_moves} moves" if config.first else "as fast as the slowest fixed depth"
+        raise InputError(f"no network reached every goal of the validation maps {limit}")
     return encoding.network(tried.centres[best], _about(setup, config, d_max, tried, best))
+
+
+def _measures(
+    setup: TrainingSetup, config: EvolutionConfig, on_progress: OnProgress
+) -> tuple[list[DepthCurve | Walks], DepthCurve | Walks]:
+    """Return what candidates are judged by: on every share of the training problems, and on the validation maps."""
+    select = extended if config.decide == BOTH else hardest
+    train, chosen_on = (select(part, config.problems) for part in (setup.train, setup.validation))
+    shares = split_problems(train, config.shares)
+    if config.decide == BOTH:
+        return [Walks(share) for share in shares], Walks(chosen_on)
+    on_progress(0, "fixed depths walk")
+    curves: list[DepthCurve | Walks] = [measure_curve(share, setup.workers, setup.folder) for share in shares]
+    return curves, measure_curve(chosen_on, setup.workers, setup.folder)
 
 
 def history_file(folder: Path, config: EvolutionConfig) -> Path:
     """Return where an evolution keeps its history."""
-    return folder / f"evolution-{config.decide}-{config.seed}.npz"
+    return folder / f"evolution-{config.decide.replace(' ', '-')}-{config.seed}.npz"
 
 
 def _centres(
-    encoding: Encoding, config: EvolutionConfig, curves: list[DepthCurve], workers: Workers, tried: History
+    encoding: Encoding, config: EvolutionConfig, curves: list[DepthCurve | Walks], workers: Workers, tried: History
 ) -> Iterator[Floats]:
     """Yield the centre of the search after every generation; those that the history knows are not walked again."""
-    strategy = _strategy(encoding.start(), config.sigma, config.population, config.diagonal, config.seed)
+    first, spread = encoding.start(), encoding.spread
+    strategy = _strategy(first, config.sigma, config.population, config.diagonal, config.seed, spread)
     for number in range(config.generations):
         drawn = strategy.ask()
         if number == len(tried.losses):
@@ -300,8 +378,10 @@ def _centres(
         yield strategy.mean.copy()
 
 
-def _strategy(start: Floats, sigma: float, population: int, diagonal: bool, seed: int) -> Any:
-    """Return CMA-ES with random numbers of its own."""
+def _strategy(
+    start: Floats, sigma: float, population: int, diagonal: bool, seed: int, spread: Floats | None = None
+) -> Any:
+    """Return CMA-ES with random numbers of its own; ``spread`` says how far numbers are spread beside each other."""
     rng = np.random.default_rng(seed)
     options = {
         "popsize": population,
@@ -310,6 +390,8 @@ def _strategy(start: Floats, sigma: float, population: int, diagonal: bool, seed
         "seed": np.nan,  # NumPy's own generator is left alone
         "verbose": -9,
     }
+    if spread is not None:
+        options["CMA_stds"] = spread
     return cma.CMAEvolutionStrategy(start, sigma, options)
 
 
@@ -320,10 +402,11 @@ def _best(merits: Sequence[LogRatios], config: EvolutionConfig) -> int:
 
 def _status(number: int, tried: History, config: EvolutionConfig) -> str:
     """Return where the evolution stands."""
-    text = f"generation {number} of {config.generations}, training {np.exp(-tried.losses[number - 1].min()):.2f}"
+    best = exp((1 if config.first else -1) * tried.losses[number - 1].min())
+    text = f"generation {number} of {config.generations}, training {best:.2f}"
     if not tried.merits:
         return text
-    mean, pooled = np.exp(tried.merits[-1])
+    mean, pooled = config.figures(tried.merits[-1])
     return f"{text}, validation {mean:.2f} / {pooled:.2f}"
 
 
@@ -331,7 +414,8 @@ def _key(setup: TrainingSetup, config: EvolutionConfig, d_max: int, history: int
     """Return a hash of all that candidates and losses depend on; how long it goes on may be changed."""
     fixed = asdict(config) | {"generations": None, "patience": None}
     maps = [[(course.digest, course.tasks) for course in part] for part in (setup.train, setup.validation)]
-    parts = [fixed, d_max, history, maps, source_stamp("policy-lrta"), cma.__version__]
+    stamp = source_stamp("general-lrta" if config.decide == BOTH else "policy-lrta")
+    parts = [fixed, d_max, history, maps, stamp, cma.__version__]
     return sha256(repr(parts).encode()).hexdigest()[:32]
 
 
@@ -340,8 +424,10 @@ def _about(setup: TrainingSetup, config: EvolutionConfig, d_max: int, tried: His
     return {
         "learner": "cma",
         "settings": asdict(config),
-        "generation": (best + 1) * config.check,
-        "validation_ratios": [round(float(np.exp(value)), 3) for value in tried.merits[best]],
+        "generation": (best + 1 - config.first) * config.check,
+        "validation_figures" if config.first else "validation_ratios": [
+            round(value, 3) for value in config.figures(tried.merits[best])
+        ],
         "train": [course.name for course in setup.train],
         "validation": [course.name for course in setup.validation],
         "d_max": d_max,

@@ -2,18 +2,23 @@
 
 There are two such ratios, of the expansions per move as a mean over problems and pooled. The merit of a policy is the
 mean of their logarithms. A policy with a cut run has none: what a cut run cost so far would look cheap.
+
+Where a policy also chooses the goal, it leaves the curve of fixed depths far behind. There the suboptimality and the
+pooled expansions per move themselves count, again by their logarithms: a tenth less work for WORK / (1 - WORK) of a
+tenth less suboptimality.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import inf, log
+from math import exp, inf, log
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 import agents
-from agents.policies.networks import Network
+from agents.general_lrta import GeneralLRTA
+from agents.policies.networks import BOTH, Network
 from agents.policy_lrta import PolicyLRTA
 from rt_gym import Grid, InputError
 from training.judge import Findings, Score, find, score_all
@@ -26,6 +31,8 @@ from training.runs.execution import run_all
 from training.runs.jobs import Series, Work
 
 MAX_MOVES = 1_000_000
+LONGEST_WALK = 20_000  # moves of a policy for depth and goal, which may go back and forth for good
+WORK = 0.4  # the weight of the expansions per move beside the suboptimality
 CURVE = "1,2,3,4,5,6,8,10,12,14,16,20,26"  # the depths of the curve that policies are measured by
 RULES = ("rule-lrta:rule=update,revisit,settle:d_max=10", "rule-lrta:rule=update,revisit,settle:d_max=20")
 
@@ -55,15 +62,23 @@ def opponents(d_max: int) -> list[Contender]:
     return enlist_all([*RULES, f"oracle-lrta:d_max={d_max}"], [Allowance.of(None)])
 
 
+def guided_opponents() -> list[Contender]:
+    """Return what a policy for depth and goal is compared with: fixed pairs of these, and agents of the field."""
+    subgoals = "general-lrta:goal=pdb:subgoal=first:keep=False:guard=False:depth=3,8"
+    others = ["pdb-lrta", "subgoal-lrta", "tba", "rtaa", "lss-lrta", "lrta-ls-kd"]
+    return enlist_all(["lrta:depth=3,8,16", subgoals, *others], [Allowance.of(None)])
+
+
 def compare(
     contenders: Iterable[Contender],
     courses: tuple[Course, ...],
     folder: Path,
     workers: Workers,
     reporting: Reporting = silent,
+    max_moves: int = MAX_MOVES,
 ) -> Findings:
     """Let contenders run on maps that no policy among them has seen, and return what was found."""
-    plan = Plan(tuple(contenders), courses, max_moves=MAX_MOVES)
+    plan = Plan(tuple(contenders), courses, max_moves=max_moves)
     with reporting("running on unseen maps", plan.runs) as advance:
         runs = run_plan(plan, folder, workers, advance)
     return find(plan, runs)
@@ -87,6 +102,10 @@ class DepthCurve(NamedTuple):
     work: Floats
     max_moves: int
 
+    def logs(self, runs: Floats) -> LogRatios:
+        """Return the logarithms of both ratios of a candidate, of which ``runs`` has a row per problem."""
+        return self.log_ratios(average(runs))
+
     def log_ratios(self, averages: "Averages | None") -> LogRatios:
         """Return the logarithms of both ratios of a candidate; None is one with a cut run."""
         if averages is None:
@@ -107,6 +126,23 @@ class Averages(NamedTuple):
     pooled: float
 
 
+class Walks(NamedTuple):
+    """Problems for candidates that no fixed depth is a measure for.
+
+    Attributes:
+        courses: the maps and problems.
+        max_moves: where a run is cut.
+    """
+
+    courses: tuple[Course, ...]
+    max_moves: int = LONGEST_WALK
+
+    def logs(self, runs: Floats) -> LogRatios:
+        """Return minus the logarithms of the mean suboptimality and of the expansions per move, pooled."""
+        averages = average(runs)
+        return FAILED if averages is None else (-log(averages.quality), -log(averages.pooled))
+
+
 def measure_curve(courses: tuple[Course, ...], workers: Workers, folder: Path) -> DepthCurve:
     """Let LRTA* of fixed depths walk all problems.
 
@@ -122,6 +158,11 @@ def measure_curve(courses: tuple[Course, ...], workers: Workers, folder: Path) -
     return DepthCurve(courses, quality, work, max(row.result.moves for row in runs))
 
 
+def follower(network: Network) -> PolicyLRTA | GeneralLRTA:
+    """Return the agent that follows a network."""
+    return GeneralLRTA(policy=network) if network.decide == BOTH else PolicyLRTA(network)
+
+
 @dataclass(frozen=True)
 class NetworkRuns(Work[Network, Floats]):
     """Every candidate on the same problems of one map."""
@@ -132,7 +173,7 @@ class NetworkRuns(Work[Network, Floats]):
     @property
     def agents(self) -> tuple[str, ...]:
         """Who follows a network."""
-        return ("policy-lrta",)
+        return "policy-lrta", "general-lrta"
 
     def do(self, grid: Grid | None, items: Sequence[Network]) -> Floats:
         """Return float64[networks, tasks, 4]: suboptimality, expansions per move, expansions, moves.
@@ -143,7 +184,7 @@ class NetworkRuns(Work[Network, Floats]):
         problems = [make_problem(grid, task, None, ()) for task in self.tasks]
         found = np.full((len(items), len(problems), 4), np.nan)
         for number, network in enumerate(items):
-            agent = PolicyLRTA(network)
+            agent = follower(network)
             for row, problem in zip(found[number], problems, strict=True):
                 run = agents.run(agent, problem, max_moves=self.max_moves, clock=False)
                 if not run.solved:
@@ -160,11 +201,11 @@ def average(runs: Floats) -> Averages | None:
     return Averages(float(quality.mean()), float(mean.mean()), float(expansions.sum() / moves.sum()))
 
 
-def rate_networks(networks: Sequence[Network], curve: DepthCurve, workers: Workers) -> list[LogRatios]:
-    """Return the logarithms of both ratios for every network."""
+def rate_networks(networks: Sequence[Network], curve: DepthCurve | Walks, workers: Workers) -> list[LogRatios]:
+    """Return the logarithms of both figures for every network."""
     series = [Series(NetworkRuns(one.tasks, curve.max_moves), one.grid, tuple(networks)) for one in curve.courses]
     found = np.concatenate([np.concatenate(parts) for parts in run_all(series, workers=workers)], axis=1)
-    return [curve.log_ratios(average(runs)) for runs in found]
+    return [curve.logs(runs) for runs in found]
 
 
 # One network at a time, as reinforcement learning validates it
@@ -249,3 +290,24 @@ class TimeValidation:
         """Return the ratio of times; less time has more merit."""
         times = evaluate(network.choose, self.problems, **self.settings)
         return Rating(-times.ratio, [times.ratio]) if times.solved.all() else Rating(-inf, [None])
+
+
+class WalkValidation:
+    """Rates a network that chooses depth and goal, by its suboptimality and its expansions per move."""
+
+    names = ("suboptimality", "expansions per move, pooled")
+
+    def __init__(self, courses: tuple[Course, ...], workers: Workers, rule: Network) -> None:
+        self.walks, self.workers, self.rule = Walks(courses), workers, rule
+
+    def level(self) -> float:
+        """Return the suboptimality of the hand rule; infinite if it misses a goal."""
+        return exp(-self._logs(self.rule)[0])
+
+    def rate(self, network: Network) -> Rating:
+        """Return both figures, and the merit of both; less has more merit."""
+        logs = self._logs(network)
+        return Rating(merit(logs, WORK), [None, None] if logs == FAILED else [exp(-part) for part in logs])
+
+    def _logs(self, network: Network) -> LogRatios:
+        return rate_networks([network], self.walks, self.workers)[0]

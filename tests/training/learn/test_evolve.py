@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import agents
-from agents.policies.networks import Network
+from agents.policies.networks import BOTH, Network
 from rt_gym import InputError
-from training.learn import TrainingSetup
+from training.learn import TrainingSetup, extended
 from training.learn import evolve as module
 from training.learn import merit as merits
 from training.learn.evolve import EvolutionConfig, evolve
-from training.learn.merit import DepthCurve, measure_curve, rate_networks
+from training.learn.merit import DepthCurve, Walks, measure_curve, rate_networks
 from training.runs import Course, Draw, Workers, find_courses
 
 HERE = Workers(jobs=1)
@@ -45,7 +45,7 @@ class TestEvolution:
         assert len(heard) == 1 + 4
         assert "generation 4 of 4" in heard[-1]
 
-    @pytest.mark.parametrize(("decide", "last"), [("depth", 3), ("deepen", 1)])
+    @pytest.mark.parametrize(("decide", "last"), [("depth", 3), ("deepen", 1), (BOTH, 2)])
     def test_a_run_that_was_stopped_goes_on_and_ends_as_if_it_had_not(
         self, decide: str, last: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -66,6 +66,28 @@ class TestEvolution:
         for mine, theirs in zip(whole.layers, again.layers, strict=True):
             np.testing.assert_array_equal(mine[0], theirs[0])
             np.testing.assert_array_equal(mine[1], theirs[1])
+
+    def test_for_depth_and_goal_the_rule_that_it_begins_with_is_kept_where_nothing_is_better(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        judge, calls = module.rate_networks, []
+
+        def worse_later(networks: Any, *rest: Any) -> Any:
+            calls.append(len(networks))
+            return judge(networks, *rest) if len(calls) == 1 else [(-9.0, -9.0)] * len(networks)
+
+        monkeypatch.setattr(module, "rate_networks", worse_later)
+        network = evolved(tmp_path, replace(QUICK, decide=BOTH))
+        assert calls[0] == 1
+        assert (network.decide, network.about["generation"]) == (BOTH, 0)
+        assert (network.level, network.abstraction) == (4, "clique")
+
+    def test_for_depth_and_goal_it_says_what_it_reached(self, tmp_path: Path) -> None:
+        network = evolved(tmp_path, replace(QUICK, decide=BOTH))
+        validation = Walks(extended(courses("random-48"), QUICK.problems))
+        assert network.about["validation_figures"] == [
+            pytest.approx(float(np.exp(-value)), abs=1e-3) for value in rate_networks([network], validation, HERE)[0]
+        ]
 
     def test_each_generation_walks_the_next_share(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         met: list[DepthCurve] = []
@@ -112,7 +134,7 @@ class TestEvolution:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"decide": "jump"}, "decide must be depth or deepen, not 'jump'"),
+            ({"decide": "jump"}, "decide must be depth, deepen or depth and goal, not 'jump'"),
             ({"hidden": 1}, "hidden must be a whole number from 2"),
             ({"population": 3}, "population must be a whole number from 4"),
             ({"shares": 0}, "shares must be a whole number from 1"),

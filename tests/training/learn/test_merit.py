@@ -6,17 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.policies.networks import Network
+import agents
+from agents.policies.networks import BOTH, Network
 from rt_gym import InputError
 from training.judge import score_all
 from training.learn import merit as module
+from training.learn import problems_of
 from training.learn.evolve import Encoding, EvolutionConfig
 from training.learn.merit import (
     FAILED,
+    WORK,
     NetworkRuns,
+    Walks,
+    WalkValidation,
     average,
     compare,
     fixed_depths,
+    guided_opponents,
     log_ratios,
     measure_curve,
     merit,
@@ -104,3 +110,33 @@ def test_networks_are_rated_alike_however_they_are_cut_into_jobs(tmp_path: Path)
     networks = [always(depth, "depth") for depth in (1, 2, 3, 5)]
     together = rate_networks(networks, curve, Workers(jobs=2))
     assert together == [rate_networks([network], curve, HERE)[0] for network in networks]
+
+
+def heading(goal: int, depth: int = 3) -> Network:
+    """Return a network that heads for the goal (0) or for subgoals (1) at every move."""
+    layers = ((np.zeros((1, 10)), np.eye(10)[depth - 1] + np.eye(10)[8 + goal]),)
+    return Network(BOTH, ("moves",), layers, 8, tuple(range(1, 9)), level=3, abstraction="clique")
+
+
+def test_for_depth_and_goal_suboptimality_and_expansions_themselves_count() -> None:
+    found = courses("caves-128")
+    runs = [agents.run("lrta", problem, depth=3) for problem in problems_of(found)]
+    quality = np.mean([run.suboptimality for run in runs])
+    pooled = sum(run.expansions for run in runs) / sum(run.moves for run in runs)
+    (logs,) = rate_networks([heading(0)], Walks(found), HERE)
+    assert np.exp(np.negative(logs)) == pytest.approx([quality, pooled])
+    validation = WalkValidation(found, HERE, rule=heading(0))
+    assert validation.rate(heading(0)).figures == pytest.approx([quality, pooled])
+    assert validation.rate(heading(0)).merit == pytest.approx(-(1 - WORK) * log(quality) - WORK * log(pooled))
+    assert validation.level() == pytest.approx(quality)
+
+
+def test_a_network_that_goes_back_and_forth_for_good_is_void() -> None:
+    found = tuple(find_courses(["caves-128"], Draw(12, 100)))
+    assert rate_networks([heading(1, 1)], Walks(found), HERE) == [FAILED]
+    assert WalkValidation(found, HERE, heading(0)).rate(heading(1, 1)).figures == [None, None]
+
+
+def test_what_chooses_depth_and_goal_meets_fixed_pairs_and_the_field() -> None:
+    ids = [contender.agent for contender in guided_opponents()]
+    assert set(ids) == {"lrta", "general-lrta", "pdb-lrta", "subgoal-lrta", "tba", "rtaa", "lss-lrta", "lrta-ls-kd"}

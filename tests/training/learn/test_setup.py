@@ -3,8 +3,8 @@
 import pytest
 
 from reference.plain_grid import h0
-from rt_gym import InputError, splits
-from training.learn import draw_parts, hardest, problems_of, split_problems
+from rt_gym import InputError, Problem, splits
+from training.learn import draw_parts, extended, hardest, problems_of, split_problems
 from training.runs import Course, Draw, find_courses
 
 
@@ -22,6 +22,19 @@ def test_half_are_the_hardest_and_no_map_has_more_than_its_share() -> None:
 
 def test_fewer_problems_than_asked_for_are_all_taken() -> None:
     assert [course.tasks for course in hardest(courses(), 1000)] == [course.tasks for course in courses()]
+
+
+def test_further_problems_are_on_the_same_maps_and_no_nearer_than_those_given() -> None:
+    drawn = (*courses("rooms-64", 3), *courses("random-48", 11))
+    more = extended(drawn, 20)
+    assert [len(course.tasks) for course in more] == [10, 11]
+    for given, course in zip(drawn, more, strict=True):
+        assert course.tasks[: len(given.tasks)] == given.tasks
+        assert course.grid is given.grid
+        assert min(task.optimal_cost for task in course.tasks) == min(task.optimal_cost for task in given.tasks)
+    assert extended(drawn, 20) == more
+    assert all(problem.optimal_cost == Problem(problem.grid, problem.start, problem.goal).optimal_cost
+               for problem in problems_of(more))  # fmt: skip
 
 
 @pytest.mark.parametrize(("shares", "made"), [(1, 1), (4, 4), (9, 6)])

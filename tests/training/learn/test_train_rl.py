@@ -39,6 +39,18 @@ class TestCommand:
         assert load_network(tmp_path / "policy.npz").d_max == 5
         assert all(Path(line).exists() for line in result.stdout.splitlines()[-3:])
 
+    @pytest.mark.parametrize("options", [("--algo", "ppo"), ("--generations", "2")])
+    def test_a_controller_of_depth_and_goal_from_maps_to_tables(
+        self, options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("training.learn.rl.train.PROBLEMS", 6)
+        result = self.run(tmp_path, "--env", "RTDepthGoal-v0", *options)
+        assert result.exit_code == 0, result.stderr
+        for text in ("suboptimality", "lrta depth=8", "goal=pdb", "tba", "lrta-ls-kd", "rule.npz", "policy.npz"):
+            assert text in result.stdout
+        network = load_network(tmp_path / "policy.npz")
+        assert (network.decide, network.d_max, network.history) == ("depth and goal", 5, 50)
+
     def test_a_controller_of_thinking_as_json(self, tmp_path: Path) -> None:
         result = self.run(tmp_path, "--env", THINK, "--vision", "3", "--slice", "5", "--json")
         assert result.exit_code == 0, result.stderr

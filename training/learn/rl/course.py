@@ -8,14 +8,21 @@ from typing import Any
 import numpy as np
 
 import agents
+from agents.policies.networks import BOTH
 from rt_gym import InputError, Problem
 from rt_gym.errors import quoted, whole
 from training.judge.think import BY_HAND
 from training.learn import problems_of
+from training.learn.evolve import REGIONS
 from training.runs import Course
 
 ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")
-ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen", "RTThink-v0": "think"}  # what a policy decides there
+# What a policy decides there.
+ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen", "RTDepthGoal-v0": BOTH, "RTThink-v0": "think"}
+# What is usual there, where it is something else than for the others.
+OWN: dict[str, dict[str, Any]] = {
+    "RTDepthGoal-v0": {"algo": "cma", "generations": 24, "patience": 20, "d_max": 16, "history": 50},
+}
 TEACHERS = ("none", "oracle", "tree", "rule", "mo-rts")
 USUAL = (32,)  # hidden layers
 SMALL = (2,)  # hidden layers for evolution, which has to guess every weight
@@ -30,7 +37,7 @@ class RLConfig:
     """How to train.
 
     Attributes:
-        env: where: RTDepth-v0, RTDeepen-v0 or RTThink-v0.
+        env: where: RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0 or RTThink-v0.
         algo: ``"ppo"``, ``"a2c"``, ``"dqn"``, or ``"maskable-ppo"`` where sb3-contrib is installed; ``"cma"`` evolves
             networks by whole episodes (``training.learn.evolve``) and ignores price and teacher.
         steps: of all episodes together, except for cma.
@@ -69,6 +76,14 @@ class RLConfig:
     patience: int = 5
     seed: int = 0
 
+    @classmethod
+    def usual(cls, env: str, **given: Any) -> "RLConfig":
+        """Return the settings that are usual in an environment, except for what is given and not None."""
+        said = {name: value for name, value in given.items() if value is not None}
+        own = OWN.get(env, {}) | said
+        imitates = env in OWN and own["algo"] != "cma"  # without a rule to imitate, subgoals are rarely discovered
+        return cls(env=env, **({"teacher": "rule"} if imitates else {}) | own)
+
     def __post_init__(self) -> None:
         for name, known in (("env", tuple(ENVIRONMENTS)), ("algo", ALGORITHMS), ("teacher", TEACHERS)):
             if getattr(self, name) not in known:
@@ -92,9 +107,14 @@ class RLConfig:
         if self.algo == "dqn" and self.teacher != "none":
             raise InputError("a teacher shows what to do, and dqn learns what things are worth: choose another algo")
         if self.algo == "cma" and (self.decide == "think" or len(self.hidden) > 1 or self.teacher != "none"):
-            raise InputError("cma evolves one hidden layer for RTDepth-v0 or RTDeepen-v0, from a rule of its own")
+            where = "RTDepth-v0, RTDeepen-v0 or RTDepthGoal-v0"
+            raise InputError(f"cma evolves one hidden layer for {where}, from a rule of its own")
+        if self.algo == "dqn" and self.decide == BOTH:
+            raise InputError(f"dqn chooses one number, and {self.env} asks for depth and goal: choose another algo")
         if self.decide == "think" and self.teacher not in ("none", *BY_HAND):
             raise InputError(f"in {self.env} the teacher must be none, {' or '.join(BY_HAND)}, not {self.teacher}")
+        if self.decide == BOTH and self.teacher not in ("none", "rule"):
+            raise InputError(f"in {self.env} the teacher must be none or rule, not {self.teacher}")
         if self.decide != "think" and self.teacher == "mo-rts":
             raise InputError(f"the teacher mo-rts is for RTThink-v0, not {self.env}")
         if self.decide != "think" and self.vision is not None:
@@ -110,7 +130,8 @@ class RLConfig:
         shared = {"problems": problems, "reward": "normalised", "max_moves": self.max_moves}
         if self.decide == "think":
             return shared | self.thinking
-        return shared | {"history": self.history, "d_max": self.d_max, "price": self.price, "budget": None}
+        regions = REGIONS if self.decide == BOTH else {}
+        return shared | regions | {"history": self.history, "d_max": self.d_max, "price": self.price, "budget": None}
 
     @property
     def thinking(self) -> dict[str, Any]:

@@ -6,11 +6,12 @@ which can run code; one is read only by ``import_zip``, and only if the caller s
 The second half is behaviour cloning: a network begins by doing what a teacher would. States come from the walks of the
 oracle, or of the ready-made tree, on the training maps. What the teacher would choose there follows from the samples:
 the oracle's label, the tree's depth, or the depth at which the hand rule ``settle`` would stop. In RTThink-v0 the
-teacher is a rule of ``training.judge.think``, which walks itself.
+teacher is a rule of ``training.judge.think``, in RTDepthGoal-v0 that of ``training.learn.evolve``; these walk
+themselves.
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +22,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from agents.policies.networks import KNOWN, Network
+from agents.policies.networks import BOTH, KNOWN, Network
 from agents.policies.trees import INPUTS, add_scores, largest, load_policy
 from agents.rule_lrta import STABLE
 from rt_gym import InputError
@@ -31,6 +32,7 @@ from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel
 from training.judge.think import BY_HAND
+from training.learn.evolve import REGIONS, Encoding
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.rl.course import RLConfig, balanced
 from training.learn.targets import Recipe, by_layers
@@ -142,10 +144,11 @@ def export(model: Any, decide: str, d_max: int, history: int, about: dict[str, A
         features=KNOWN[decide],
         layers=layers,
         d_max=d_max,
-        depths=tuple(range(1, d_max + 1)) if decide == "depth" else (),
+        depths=tuple(range(1, d_max + 1)) if decide in ("depth", BOTH) else (),
         history=history,
         activation=known[kinds.pop()] if kinds else "tanh",
         about=about,
+        **(REGIONS if decide == BOTH else {}),
     )
 
 
@@ -222,18 +225,19 @@ def agree(model: Any, network: Network, rows: Any, masks: Any = None) -> float:
     """Return in which share of observations the network decides as the learner itself, be it a masked one."""
     masked = {} if masks is None else {"action_masks": np.asarray(masks)}
     chosen, _ = model.predict(np.asarray(rows, np.float32), deterministic=True, **masked)
-    return float((network.choose(rows, masks) == chosen).mean())
+    same = network.choose(rows, masks) == chosen
+    return float((same.all(axis=1) if same.ndim == 2 else same).mean())
 
 
 STATES = 300  # of a problem
-SIDE_BY_SIDE, STEPS = 64, 1500  # episodes in which the rule of RTThink-v0 walks, and their steps
+SIDE_BY_SIDE, STEPS = 64, 1500  # episodes in which a rule walks, and their steps
 EPOCHS, BATCH, RATE = 20, 4096, 3e-3
 
 _LAYER, _RISE, _FLAT, _STEADY = (LAYERS.index(name) for name in ("layer", "layer_rise", "flat", "steady"))
 
 
 class Examples(NamedTuple):
-    """Observations, one in each row, and the action that the teacher takes."""
+    """Observations, one in each row, and the action that the teacher takes: a number, or a row of two."""
 
     rows: NDArray[np.float32]
     actions: NDArray[np.int64]
@@ -242,7 +246,9 @@ class Examples(NamedTuple):
 def teacher_examples(config: RLConfig, courses: Sequence[Course], workers: Workers) -> Examples:
     """Return what the teacher of a training does on some maps."""
     if config.decide == "think":
-        return thinking_examples(config, courses)
+        return walked_examples(config, courses, BY_HAND[config.teacher])
+    if config.decide == BOTH:
+        return walked_examples(config, courses, rule_of(config).choose)
     logging = Logging(config.d_max, config.history, STATES, seed=config.seed)
     walker = load_policy("tree") if config.teacher == "tree" else None
     samples = log_samples(courses, logging, walker, workers)
@@ -255,9 +261,14 @@ def teacher_examples(config: RLConfig, courses: Sequence[Course], workers: Worke
     return Examples(squashed(rows[asked]), (depth < wanted[sample])[asked].astype(np.int64))
 
 
-def thinking_examples(config: RLConfig, courses: Sequence[Course]) -> Examples:
-    """Return what a rule of RTThink-v0 does on its own walks."""
-    teacher = BY_HAND[config.teacher]
+def rule_of(config: RLConfig) -> Network:
+    """Return the hand rule for depth and goal, with which its evolution begins, as a network."""
+    encoding = Encoding(BOTH, 2, config.d_max, config.history)
+    return encoding.network(encoding.start())
+
+
+def walked_examples(config: RLConfig, courses: Sequence[Course], rule: Callable[[Any], Any]) -> Examples:
+    """Return what a hand rule does on its own walks."""
     batch: Any = gym.make_vec(
         config.env, SIDE_BY_SIDE, vectorization_mode="vector_entry_point", autoreset_mode=AutoresetMode.SAME_STEP,
         **config.env_settings(balanced(courses)),
@@ -266,7 +277,7 @@ def thinking_examples(config: RLConfig, courses: Sequence[Course]) -> Examples:
     rows, actions = [], []
     for _ in range(STEPS):
         rows.append(seen)
-        actions.append(teacher(seen))
+        actions.append(rule(seen))
         seen, *_ = batch.step(actions[-1])
     return Examples(np.concatenate(rows), np.concatenate(actions))
 
@@ -316,11 +327,18 @@ def clone(model: Any, examples: Examples, seed: int) -> float:
     policy.set_training_mode(True)
     for _ in range(EPOCHS):
         for batch in torch.randperm(len(rows), generator=generator).split(BATCH):
-            chance = policy.get_distribution(rows[batch]).distribution.logits
+            heads = _heads(policy.get_distribution(rows[batch]).distribution)
+            wanted = actions[batch].reshape(len(batch), -1).unbind(dim=1)
             optimiser.zero_grad()
-            torch.nn.functional.cross_entropy(chance, actions[batch]).backward()
+            torch.stack([*map(torch.nn.functional.cross_entropy, heads, wanted)]).sum().backward()
             optimiser.step()
     policy.set_training_mode(False)
     with torch.no_grad():
-        chosen = policy.get_distribution(rows).distribution.logits.argmax(dim=1)
-    return float((chosen == actions).float().mean())
+        chosen = [head.argmax(dim=1) for head in _heads(policy.get_distribution(rows).distribution)]
+    return float((torch.stack(chosen, dim=1) == actions.reshape(len(rows), -1)).all(dim=1).float().mean())
+
+
+def _heads(distribution: Any) -> list[Any]:
+    """Return the scores of the actions, those of each part of an action apart."""
+    parts = distribution if isinstance(distribution, list) else [distribution]
+    return [part.logits for part in parts]

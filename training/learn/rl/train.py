@@ -3,20 +3,30 @@
 import json
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from agents.policies.networks import Network, load_network
+from agents.policies.networks import BOTH, Network, load_network
 from rt_gym import InputError
 from rt_gym.archive import load_archive
 from training.judge.ranking import PRICE, score
 from training.judge.tables import Table, leaderboard_table
 from training.judge.think import contest, times_table
-from training.learn import OnProgress, Parts, Reporting, TrainingSetup, problems_of, silent
+from training.learn import OnProgress, Parts, Reporting, TrainingSetup, extended, problems_of, silent
 from training.learn.evolve import KIND, LAYOUT, VERSION, EvolutionConfig, evolve, history_file
-from training.learn.merit import RatioValidation, TimeValidation, Validation, compare, fixed_depths, opponents
+from training.learn.merit import (
+    LONGEST_WALK,
+    WORK,
+    RatioValidation,
+    TimeValidation,
+    Validation,
+    WalkValidation,
+    compare,
+    fixed_depths,
+    guided_opponents,
+    opponents,
+)
 from training.learn.rl.course import Progress, RLConfig, balanced
 from training.learn.rl.model import (
     actor,
@@ -27,6 +37,7 @@ from training.learn.rl.model import (
     load_checkpoint,
     make_env,
     make_model,
+    rule_of,
     save_checkpoint,
     teacher_examples,
 )
@@ -35,6 +46,7 @@ from training.runs.execution import say_damaged
 
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
 CHECKPOINTS = "checkpoints"
+PROBLEMS = 512  # to train, and to choose networks for depth and goal on
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,8 @@ def train_rl(
     network.save(file)
     if config.decide == "think":
         found = _beside_slices(config, network, parts.test)
+    elif config.decide == BOTH:
+        found = _beside_guided(config, network, file, parts.test, workers, reporting)
     else:
         found = _beside_depths(network, file, parts.test, workers, reporting)
     comparison, tables, remarks, written = found
@@ -123,6 +137,19 @@ def _beside_depths(
     except InputError as error:  # on easy maps the oracle saves nothing
         remarks.append(f"There is no leaderboard: {error}.")
     return document, tables, remarks, findings.write(file.parent, {"training": network.about})
+
+
+def _beside_guided(
+    config: RLConfig, network: Network, file: Path, test: tuple[Course, ...], workers: Workers, reporting: Reporting
+) -> _Comparison:
+    """Return how fixed pairs of depth and goal, agents of the field, the hand rule and the network do."""
+    rule = file.with_name("rule.npz")
+    rule_of(config).save(rule)
+    own = [enlist("general-lrta", {"policy": str(one)}, Allowance.of(None)) for one in (rule, file)]
+    contenders = (*guided_opponents(), *own)
+    findings = compare(contenders, test, file.parent / "test", workers, reporting, LONGEST_WALK)
+    written = findings.write(file.parent, {"training": network.about})
+    return findings.document(), findings.tables(), findings.remarks(), [rule, *written]
 
 
 def train_network(
@@ -222,6 +249,9 @@ class _Run:
 def _validation(config: RLConfig, setup: TrainingSetup) -> Validation:
     if config.decide == "think":
         return TimeValidation(setup.validation, config.thinking)
+    if config.decide == BOTH:
+        courses = extended(setup.validation, PROBLEMS)
+        return WalkValidation(courses, setup.workers, rule_of(config))
     return RatioValidation(setup.validation, setup.folder, setup.workers)
 
 
@@ -257,17 +287,22 @@ def _callback(run: _Run) -> Any:
 def evolve_network(config: RLConfig, setup: TrainingSetup, on_progress: OnProgress) -> tuple[Network, Progress]:
     """Evolve a network, and return it with its looks at the validation maps, one for every check."""
     evolution = evolution_config(config)
-    setup.folder.mkdir(parents=True, exist_ok=True)
     network = evolve(setup, evolution, config.d_max, config.history, on_progress)
     _, arrays = load_archive(history_file(setup.folder, evolution), KIND, VERSION, {"merits": LAYOUT["merits"]})
-    ratios = np.exp(arrays["merits"])
-    looks = [[evolution.check * number, None, *map(float, pair)] for number, pair in enumerate(ratios, start=1)]
+    figures = [evolution.figures(pair) for pair in arrays["merits"]]
+    looks: list[list[float | None]] = [
+        [evolution.check * number, None, *(None if value == inf else value for value in pair)]
+        for number, pair in enumerate(figures, start=1 - evolution.first)
+    ]
+    if evolution.first:
+        return network, Progress(WalkValidation.names, figures[0][0], looks)
     return network, Progress(RatioValidation.names, 1.0, looks)
 
 
 def evolution_config(config: RLConfig) -> EvolutionConfig:
     """Return the settings of the evolution; those that a training by reinforcement does not have are as they come."""
     (hidden,) = config.hidden
+    both: dict[str, Any] = {"pooled": WORK, "problems": PROBLEMS, "shares": 2, "sigma": 0.1}
     return EvolutionConfig(
         decide=config.decide,
         hidden=hidden,
@@ -275,4 +310,5 @@ def evolution_config(config: RLConfig) -> EvolutionConfig:
         check=min(EvolutionConfig.check, config.generations),
         patience=config.patience,
         seed=config.seed,
+        **(both if config.decide == BOTH else {}),
     )
