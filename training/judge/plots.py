@@ -328,7 +328,7 @@ def draw_validation(names: Sequence[str], level: float, looks: Sequence[Sequence
         axes.axhline(level, color="#33383d", lw=0.8, label="best without a policy")
         axes.set_title("On the validation maps", loc="left", fontweight="bold")
         axes.set(xlabel="steps" if looks[-1][1] is not None else "generations")
-        if np.nanmax(figures) > 10 * level:  # figures of different sizes
+        if np.nanmax(np.array(figures), initial=0.0) > 10 * level:  # figures of different sizes
             axes.set(yscale="log")
         else:
             axes.set(ylim=(0, None))
