@@ -36,6 +36,8 @@ WORK = 0.4  # the weight of the expansions per move beside the suboptimality
 CURVE = "1,2,3,4,5,6,8,10,12,14,16,20,26"  # the depths of the curve that policies are measured by
 RULES = ("rule-lrta:rule=update,revisit,settle:d_max=10", "rule-lrta:rule=update,revisit,settle:d_max=20")
 
+STRONGEST = ("tba", "rtaa", "lss-lrta", "lrta-ls-kd")  # better than a fixed depth is not good yet
+
 LogRatios = tuple[float, float]  # the logarithms of the ratios: mean, pooled
 FAILED: LogRatios = (-inf, -inf)
 
@@ -58,15 +60,15 @@ def fixed_depths() -> list[Contender]:
 
 
 def opponents(d_max: int) -> list[Contender]:
-    """Return what every policy is compared with: the hand-made rules and the oracle."""
-    return enlist_all([*RULES, f"oracle-lrta:d_max={d_max}"], [Allowance.of(None)])
+    """Return what every policy is compared with: the hand-made rules, the oracle, and agents of the field."""
+    return enlist_all([*RULES, f"oracle-lrta:d_max={d_max}", *STRONGEST], [Allowance.of(None)])
 
 
 def guided_opponents() -> list[Contender]:
     """Return what a policy for depth and goal is compared with: fixed pairs of these, and agents of the field."""
     subgoals = "general-lrta:goal=pdb:subgoal=first:keep=False:guard=False:depth=3,8"
-    others = ["pdb-lrta", "subgoal-lrta", "tba", "rtaa", "lss-lrta", "lrta-ls-kd"]
-    return enlist_all(["lrta:depth=3,8,16", subgoals, *others], [Allowance.of(None)])
+    prepared = ["pdb-lrta", "subgoal-lrta"]
+    return enlist_all(["lrta:depth=3,8,16", subgoals, *prepared, *STRONGEST], [Allowance.of(None)])
 
 
 def compare(

@@ -103,6 +103,7 @@ def test_the_findings_of_a_comparison_have_the_merits_of_its_scores(tmp_path: Pa
     assert own.ratio_pooled is not None
     assert exp(2 * merit(log_ratios(own))) == pytest.approx(own.ratio_mean.value * own.ratio_pooled.value)
     assert sum(label.startswith("rule-lrta") for label in scores) == 6
+    assert {"tba", "rtaa", "lss-lrta", "lrta-ls-kd"} <= {entry.agent for entry in (s.entry for s in findings.scores)}
 
 
 def test_networks_are_rated_alike_however_they_are_cut_into_jobs(tmp_path: Path) -> None:
