@@ -53,6 +53,7 @@ _TABLE = {
     "ex-changing": "ex:CHANGING",
     "ex-ablations": "ex:ABLATIONS",
     "ex-limits": "limits:LIMITED",
+    "ex-limits-games": "limits:LIMITED_GAMES",
 }
 
 
