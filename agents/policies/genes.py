@@ -8,7 +8,7 @@ from typing import Any
 from agents.base import exact_weight
 from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.file_cache import FILES
-from rt_gym.files import PathLike, atomic_write, read_json, shown
+from rt_gym.files import PathLike, atomic_write, read_json, require_path, shown
 from rt_gym.terrain import MAX_CELLS
 
 KIND, VERSION = "rt_gym.genes", 1
@@ -88,7 +88,10 @@ def load_genes(source: PathLike | Genes) -> Genes:
     Raises:
         InputError: if there is none, or it is of another kind or version, or names other genes.
     """
-    return source if isinstance(source, Genes) else FILES.load(source, KIND, lambda: _read(source))
+    if isinstance(source, Genes):
+        return source
+    require_path("policy", source, "a file or Genes")
+    return FILES.load(source, KIND, lambda: _read(source))
 
 
 def _read(path: PathLike) -> Genes:

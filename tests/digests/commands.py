@@ -16,6 +16,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from training.learn.merit import STRONGEST
+
 ROOT = Path(__file__).resolve().parents[2]
 FILE = Path(__file__).with_name("commands.json")
 
@@ -81,7 +83,8 @@ def depth() -> dict[str, str]:
         policy = json.loads(Path(folder, "policy.json").read_text())
         results = Path(folder, "results.csv").read_text().replace(folder, "FOLDER")  # a setting is the policy's path
         rows = io.StringIO(newline="")
-        csv.writer(rows, lineterminator="\n").writerows(older_columns(results))
+        older = [row for row in older_columns(results) if row[0] not in STRONGEST]  # who takes part since
+        csv.writer(rows, lineterminator="\n").writerows(older)
         return {"policy": digest(policy), "results": digest(rows.getvalue().encode())}
 
 

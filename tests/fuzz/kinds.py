@@ -28,7 +28,7 @@ from rt_gym import Grid, InputError, Problem, Squad, load_map, load_scenarios, s
 from rt_gym.abstraction import abstract
 from rt_gym.maps import Scenario, write_scenarios
 from rt_gym.squad.policy import load_dealer
-from training.judge import against, scores, speed
+from training.judge import ranking, scores, speed
 from training.learn import evolve, goal, log
 from training.precompute import Neighbours, Patterns, Subgoals
 from training.report import agents_page, results_page
@@ -201,7 +201,7 @@ def _make_results(folder: Path) -> Path:
 def _read_results(path: Path) -> Any:
     runs = read_runs(path)
     try:
-        return scores.score_all(runs), against.judge(runs, runs)
+        return scores.score_all(runs), ranking.judge(runs, runs)
     except InputError as refusal:  # of runs, which may come from anywhere
         raise InputError(f"{path.name}: {refusal}") from None
 

@@ -166,7 +166,7 @@ def describe(
         "parts": [_describe_part(*each, size, public) for each in zip(experiment.parts, plans, strict=True)],
         "claims": [_describe_finding(claim.judge(evidence)) for claim in experiment.claims],
         "tables": [table._asdict() for table in experiment.tables(*evidence)],
-        "by_map": [table._asdict() for table in _map_tables(experiment.parts, evidence)],
+        "by_map": [table._asdict() for table in _map_tables(experiment.parts, evidence)] if experiment.by_map else [],
         "notes": list(experiment.notes) if public else [STAND_INS],
         "changes": list(experiment.changes),
         "versions": plans[0].document()["versions"],

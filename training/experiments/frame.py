@@ -388,6 +388,7 @@ class Experiment:
         tables: the numbers behind the claims, from the ``Evidence`` of every part.
         notes: readings of the paper, and what differs from it here.
         changes: what was changed after the first full run, and why.
+        by_map: whether its page has the numbers of every map; where there are hundreds of tables, only the files have.
     """
 
     id: str
@@ -399,3 +400,4 @@ class Experiment:
     tables: Callable[..., list[Table]]
     notes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+    by_map: bool = True

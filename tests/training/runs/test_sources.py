@@ -107,7 +107,7 @@ def test_so_does_an_edit_of_another_agent_that_it_builds_on(stamps: dict[str, di
 
 
 def test_ready_made_policies_are_in_the_stamps_of_those_who_read_them(stamps: dict[str, dict[str, str]]) -> None:
-    assert changed(stamps, POLICY) == {"classifier-lrta", "policy-lrta", "general-lrta", "own.Mine"}
+    assert changed(stamps, POLICY) == {"classifier-lrta", "policy-lrta", "general-lrta", "think-lss", "own.Mine"}
 
 
 @pytest.mark.parametrize("edit", OWN)
