@@ -48,6 +48,7 @@ PREPARING = ("pdb-lrta", "subgoal-lrta", "hcdps")  # for a map that is known
 LOW = (1, 3, 10)  # the limits with a bar
 BELOW = 0.8  # of the suboptimality of the best agent of the papers
 CAP = 1_000_000
+FRONT = " ◆"
 
 
 def genes(limit: int, vision: int | None) -> tuple[BlocksTraining, ...]:
@@ -158,9 +159,7 @@ def _board(title: str, evidence: Sequence[Evidence]) -> Table:
         for entry, sample in found.arena.samples.items():
             failed = len(sample.places) - int(sample.batch.solved.sum())
             value = digits(float(found.arena.quality[entry][0])) if sample.comparable else f"{failed} failed"
-            share = front.get(entry, 0.0)
-            mark = "**" if share >= 0.5 else ""
-            cells[_row_name(entry)][column] = f"{mark}{value}{mark}"
+            cells[_row_name(entry)][column] = value + FRONT * (front.get(entry, 0.0) >= 0.5)
     columns = ["\nagent", *(f"{limit}\nscans" if limit > 1 else "1\nscan" for limit in LIMITS)]
     return Table(title, columns, [[name, *row] for name, row in cells.items()])
 
@@ -208,8 +207,8 @@ def _experiment(experiment_id: str, place: str, maps: str) -> Experiment:
         tables=partial(_tables, place),
         by_map=False,
         notes=(
-            "Bold are agents on the front of suboptimality and scans per move in at least half of the resamplings. Of"
-            " an agent that misses a goal or breaks the limit, the number of failures is shown.",
+            "◆: on the front of suboptimality and scans per move in at least half of the resamplings. Of an agent that"
+            " misses a goal or breaks the limit, the number of failures is shown.",
             "Genes are evolved for every limit and vision on mixed-train and chosen on mixed-validation; no game map"
             " was seen. All three seeds are shown.",
             "An agent that is not ready stands still, and a stay costs a step: so A*, which waits for its plan, has a"
