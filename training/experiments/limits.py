@@ -16,7 +16,6 @@ from math import inf
 
 import numpy as np
 
-from agents.base import Searcher
 from training.experiments import dc
 from training.experiments.evidence import Evidence
 from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, Split, entrant
@@ -25,9 +24,8 @@ from training.experiments.trained import BlocksTraining
 from training.judge import Estimate
 from training.judge.stats import Floats, pareto_front
 from training.judge.tables import Table, digits
-from training.learn.blocks import BlocksConfig
+from training.learn.blocks import BlocksConfig, searches_everywhere
 from training.runs import Entry
-from training.runs.contenders import load_agent
 
 LIMITS = (1, 3, 10, 30, 100, 300)
 VISIONS = {"known map": None, "vision 1": 1, "vision 5": 5}
@@ -94,11 +92,6 @@ def settings_of(place: str) -> tuple[Setting, ...]:
     return tuple(Setting(place, known, limit) for known in VISIONS for limit in LIMITS)
 
 
-def searches_everywhere(entry: Entry) -> bool:
-    """Whether an agent keeps a search of the whole map."""
-    return issubclass(load_agent(entry.agent), Searcher)
-
-
 @dataclass(frozen=True)
 class OverBest(Quantity):
     """The suboptimality of a competitor over that of the best of the papers, resampled together.
@@ -121,7 +114,7 @@ class OverBest(Quantity):
         rivals = [
             entry
             for entry, sample in arena.samples.items()
-            if entry.agent in PAPERS and sample.comparable and not (self.local and searches_everywhere(entry))
+            if entry.agent in PAPERS and sample.comparable and not (self.local and searches_everywhere(entry.agent))
         ]
         best = min(rivals, key=lambda entry: float(arena.quality[entry][0]))
         return arena.estimate(arena.quality[own] / arena.quality[best])

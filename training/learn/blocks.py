@@ -370,6 +370,11 @@ def rivals() -> list[str]:
     return [name for name in portfolio() if name not in learned and not load_agent(name).precomputes]
 
 
+def searches_everywhere(agent_id: str) -> bool:
+    """Whether an agent keeps a search of the whole map."""
+    return issubclass(load_agent(agent_id), Searcher) or agent_id in ("dstar-lite", "mpgaa")
+
+
 def _ratios(findings: Findings, own: Entry) -> dict[str, tuple[Entry, Estimate]]:
     """Return how many times the suboptimality of the best rivals that of an entry is."""
     arena = Arena(findings.runs, findings.plan.seed)
@@ -377,7 +382,7 @@ def _ratios(findings: Findings, own: Entry) -> dict[str, tuple[Entry, Estimate]]
     if own not in sound:
         return {}
     others = [entry for entry in sound if entry.agent != ID]
-    local = [entry for entry in others if not issubclass(load_agent(entry.agent), Searcher)]
+    local = [entry for entry in others if not searches_everywhere(entry.agent)]
     found = {}
     for what, among in (("the best of all others", others), ("the best without a search of the whole map", local)):
         best = min(among, key=lambda entry: sound[entry].value, default=None)

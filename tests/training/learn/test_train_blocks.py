@@ -152,6 +152,11 @@ class TestTraining:
         assert {"rtaa", "tba", "tbaa", "da-rtaa", "p-lrta"} <= set(rivals())
         assert not {"pdb-lrta", "classifier-lrta", "policy-lrta", "building-block-lrta", "hcdps"} & set(rivals())
 
+    def test_who_keeps_a_search_of_the_whole_map_is_known(self) -> None:
+        found = {name for name in rivals() if module.searches_everywhere(name)}
+        assert {"tba", "tbaa", "astar", "weighted-astar", "dstar-lite", "mpgaa"} <= found
+        assert not {"lrta", "rtaa", "da-rtaa", "p-lrta", "lrta-ls-kd"} & found
+
     def test_a_finalist_that_missed_a_goal_is_said_to_have(self) -> None:
         candidates, nothing = [Candidate(Genes(), 2.0, 3.0), Candidate(Genes(da=True), 1.0)], Any
         result = module.BlocksResult(candidates, nothing, {}, [])
