@@ -42,7 +42,12 @@ def comparing(out: Path, jobs: int) -> Iterator[subprocess.Popen[str]]:
     """A comparison that has finished its first job, in a group of processes of its own."""
     command = [sys.executable, "-m", "training.cli", "compare", *shlex.split(LONG), "--jobs", str(jobs)]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*command, "--out", str(out)], cwd=ROOT, start_new_session=True, **pipes) as process:
+    # What a shell runs in the background ignores interruptions, and so would all that it starts.
+    own: dict[str, Any] = {
+        "start_new_session": True,
+        "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    }
+    with subprocess.Popen([*command, "--out", str(out)], cwd=ROOT, **own, **pipes) as process:
         try:
             wait_for(lambda: list(out.glob("jobs/*/*.npz")) or process.poll() is not None)
             yield process
