@@ -22,7 +22,7 @@ from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part,
 from training.experiments.quantities import Column, Parts, Quantity, Ratio
 from training.experiments.trained import BlocksTraining
 from training.judge import Estimate
-from training.judge.stats import Floats, pareto_front
+from training.judge.stats import pareto_front
 from training.judge.tables import Table, digits
 from training.learn.blocks import BlocksConfig, searches_everywhere
 from training.runs import Entry
@@ -169,16 +169,10 @@ def _front(found: Evidence) -> dict[Entry, float]:
     """Return, for every sound agent, in which share of resamplings none is better in quality and scans per move."""
     arena = found.arena
     entries = [entry for entry, sample in arena.samples.items() if sample.comparable]
-    work = [_scans_per_move(found, entry) for entry in entries]
+    work = [found.scores[entry].scans_pooled for entry in entries]
     quality = np.stack([arena.quality[entry] for entry in entries], axis=1)
     on = np.array([pareto_front(list(zip(work, row, strict=True))) for row in quality.tolist()])
     return dict(zip(entries, on.mean(axis=0).tolist(), strict=True))
-
-
-def _scans_per_move(found: Evidence, entry: Entry) -> float:
-    sample = found.arena.samples[entry]
-    scans: Floats = sample.column("scans")
-    return float(scans.sum()) / max(1.0, float(sample.moves.sum()))
 
 
 def _tables(place: str, *evidence: Evidence) -> list[Table]:

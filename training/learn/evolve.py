@@ -238,7 +238,7 @@ class EvolutionConfig:
 
     def figures(self, logs: LogRatios) -> tuple[float, float]:
         """Return what the logarithms are of: ratios, or for depth and goal suboptimality and expansions per move."""
-        sign = -1.0 if self.first else 1.0
+        sign = -1.0 if self.decide == BOTH else 1.0
         return float(np.exp(sign * logs[0])), float(np.exp(sign * logs[1]))
 
 
@@ -337,7 +337,9 @@ def evolve(setup: TrainingSetup, config: EvolutionConfig, d_max: int, history: i
             break
     best = _best(tried.merits, config)
     if not tried.merits or tried.merits[best][0] == -inf:
-        limit = f"within {validation.max_moves} moves" if config.first else "as fast as the slowest fixed depth"
+        limit = (
+            f"within {validation.max_moves} moves" if config.decide == BOTH else "as fast as the slowest fixed depth"
+        )
         raise InputError(f"no network reached every goal of the validation maps {limit}")
     return encoding.network(tried.centres[best], _about(setup, config, d_max, tried, best))
 
@@ -402,7 +404,7 @@ def _best(merits: Sequence[LogRatios], config: EvolutionConfig) -> int:
 
 def _status(number: int, tried: History, config: EvolutionConfig) -> str:
     """Return where the evolution stands."""
-    best = exp((1 if config.first else -1) * tried.losses[number - 1].min())
+    best = exp((1 if config.decide == BOTH else -1) * tried.losses[number - 1].min())
     text = f"generation {number} of {config.generations}, training {best:.2f}"
     if not tried.merits:
         return text
@@ -425,7 +427,7 @@ def _about(setup: TrainingSetup, config: EvolutionConfig, d_max: int, tried: His
         "learner": "cma",
         "settings": asdict(config),
         "generation": (best + 1 - config.first) * config.check,
-        "validation_figures" if config.first else "validation_ratios": [
+        "validation_figures" if config.decide == BOTH else "validation_ratios": [
             round(value, 3) for value in config.figures(tried.merits[best])
         ],
         "train": [course.name for course in setup.train],
