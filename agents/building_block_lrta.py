@@ -28,7 +28,8 @@ Readings:
   one, but with 30 about twice as much as those of LSS-LRTA*, and in fog three times.
 - ``growth`` is a block of our own, too, a control by what is known of a state: where much had to be learned, more is
   learned at a time, so that w_c c becomes (w_c + growth r) c, with r the whole steps by which h(s) is above the
-  heuristic that was given, and growth r at most 1000. On mixed-validation it gained a seventh on any constant weight.
+  heuristic that was given, and growth r at most 1000. On the known maps of mixed-validation, with ten steps ahead, it
+  gained a seventh on any constant weight.
 - Weights are fractions with denominators of at most 1000; products and means are rounded down. The median of an even
   number is the lower one of the two in the middle.
 - Of neighbours with equal c + h the beam takes those with the larger c first, as everywhere.
@@ -59,7 +60,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.kernels.ahead import Walk, begin_walk, cell_at, direction_of, follow, forget_walk, go_ahead, make_walk
+from agents.kernels.ahead import Walk, begin_walk, cell_at, follow, forget_walk, go_ahead, make_walk
 from agents.kernels.block_search import search
 from agents.kernels.blocks import (
     best_move,
@@ -79,6 +80,7 @@ from rt_gym.files import PathLike
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge, spent
 from rt_gym.pages import Paged, make_cells, reset_cells
+from rt_gym.search.layers import direction
 from rt_gym.search.local import Local
 from rt_gym.search.paged_values import PagedValues
 from rt_gym.search.space import NONE, Space
@@ -180,7 +182,7 @@ def walk_ahead(terrain, trip, memory, s, t):
         if y == CUT or (last and v + terrain.offset[y] == s):
             break
         go_ahead(walk, v + terrain.offset[y])
-    return direction_of(terrain, s, follow(walk))
+    return direction(terrain, s, follow(walk))
 
 
 @kernel(inline=True)

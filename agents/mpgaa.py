@@ -33,17 +33,17 @@ from numpy.typing import NDArray
 from agents.base import KernelAgent
 from agents.kernels.mpgaa_mending import reestablish_consistency
 from rt_gym.cost import INF, to_float
-from rt_gym.intrinsics import lowest
 from rt_gym.jit import kernel, record
 from rt_gym.meter import charge
 from rt_gym.pages import Paged, make_cells, read, reset_cells, write
-from rt_gym.search.astar import CLOSED, EXHAUSTED, FOUND, INTERRUPTED
-from rt_gym.search.buckets import Buckets, any_left, clear, first_slot, insert, make_buckets, pop, push, take_out
+from rt_gym.search.adaptive import expand_first, raise_closed
+from rt_gym.search.astar import EXHAUSTED, FOUND, INTERRUPTED
+from rt_gym.search.buckets import Buckets, any_left, clear, first_slot, make_buckets, push
 from rt_gym.search.local import Local, make_local
-from rt_gym.search.nodes import Nodes, begin_path, extend_path, open_node
+from rt_gym.search.nodes import Nodes, begin_path, open_node
 from rt_gym.search.paged_values import PagedValues, make_values, reset_values
-from rt_gym.search.space import NONE, OPEN, begin_problem, forget, make_space, no_detour_pays, seat_of
-from rt_gym.search.values import raise_value, value_at
+from rt_gym.search.space import NONE, begin_problem, forget, make_space
+from rt_gym.search.values import value_at
 from rt_gym.trip import NO_PATH, WAIT
 from rt_gym.views import KernelView
 
@@ -104,8 +104,7 @@ def begin_search(terrain, memory, s, t):
 def a_star(terrain, trip, memory, t):
     """Search on as long as the meter allows; return FOUND, EXHAUSTED or INTERRUPTED as ``resume_astar`` does."""
     buckets, space, h = memory.buckets, memory.space, memory.h
-    base, size = space.state[0].stamp << 32, space.state[0].slots
-    skip, end = 255 if no_detour_pays(terrain.cost) else 0, EXHAUSTED
+    base, size, end = space.state[0].stamp << 32, space.state[0].slots, EXHAUSTED
     while any_left(buckets):
         u = first_slot(buckets)
         here = space.node[u]
@@ -119,26 +118,8 @@ def a_star(terrain, trip, memory, t):
         if not charge(trip, cell):
             end = INTERRUPTED
             break
-        pop(buckets)
-        here.role = CLOSED
+        size = expand_first(terrain, buckets, h, base, size, t)
         space.state[0].closed += 1
-        moves = np.int64(terrain.mask[cell])
-        ahead = moves & ~(here.behind & skip)
-        while ahead != 0:
-            d = lowest(ahead)
-            ahead &= ahead - 1
-            v = cell + terrain.offset[d]
-            w, g = seat_of(space, base, v), here.g + terrain.cost[d]
-            if w < 0:
-                w = size
-                size += 1
-                open_node(space, base, w, v, value_at(h, terrain, v, t))
-                extend_path(space, u, d, w, g, moves)
-                insert(buckets, w)
-            elif g < space.node[w].g and space.node[w].role == OPEN:
-                take_out(buckets, w)
-                extend_path(space, u, d, w, g, moves)
-                insert(buckets, w)
     space.state[0].slots = size
     return end
 
@@ -147,11 +128,7 @@ def a_star(terrain, trip, memory, t):
 def update_values(terrain, trip, memory, t):
     """Raise h(s) to f - g(s) for every closed state s; f is that of the state which A* ended with."""
     space = memory.space
-    f = space.node[space.state[0].best].f
-    for u in range(space.state[0].slots):
-        node = space.node[u]
-        if node.role == CLOSED:
-            raise_value(trip, memory.h, terrain, np.int64(node.cell), t, f - node.g)
+    raise_closed(terrain, trip, space, memory.h, space.node[space.state[0].best].f, t)
 
 
 @kernel

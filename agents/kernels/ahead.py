@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rt_gym.jit import kernel, record
 from rt_gym.pages import Paged, arrays_for, make_cells, read, write
+from rt_gym.search.layers import direction
 
 # Where in the list the agent and its thought are; how many steps were made in thought; and which of the deletions can
 # still be undone, from the first to before the last.
@@ -100,18 +101,9 @@ def go_ahead(walk, cell):
 
 
 @kernel
-def direction_of(terrain, here, there):
-    """Return the direction in which a cell lies beside another."""
-    d = 0
-    while here + terrain.offset[d] != there:
-        d += 1
-    return np.int64(d)
-
-
-@kernel
 def is_blocked(terrain, here, there):
     """Whether a step that was legal is not any more: its end has closed, or too many of the cells beside a diagonal."""
-    d = direction_of(terrain, here, there)
+    d = direction(terrain, here, there)
     if d < 4:
         return terrain.free[there] == 0
     along = terrain.offset[0 if d < 6 else 2]

@@ -33,13 +33,42 @@ def begin_adaptive(terrain, buckets, h, s, t):
     push(buckets, root)
 
 
+@kernel(inline=True)
+def expand_first(terrain, buckets, h, base, size, t):
+    """Close the first state of the open list, and return the number of slots after its neighbours were opened."""
+    space, skip = buckets.space, 255 if no_detour_pays(terrain.cost) else 0
+    u = first_slot(buckets)
+    here = space.node[u]
+    cell = np.int64(here.cell)
+    pop(buckets)
+    here.role = CLOSED
+    moves = np.int64(terrain.mask[cell])
+    ahead = moves & ~(here.behind & skip)
+    while ahead != 0:
+        d = lowest(ahead)
+        ahead &= ahead - 1
+        v = cell + terrain.offset[d]
+        w = seat_of(space, base, v)
+        g = here.g + terrain.cost[d]
+        if w < 0:
+            w = size
+            size += 1
+            open_node(space, base, w, v, min(value_at(h, terrain, v, t), here.h + terrain.cost[d]))
+            extend_path(space, u, d, w, g, moves)
+            insert(buckets, w)
+        elif g < space.node[w].g and space.node[w].role == OPEN:
+            take_out(buckets, w)
+            extend_path(space, u, d, w, g, moves)
+            insert(buckets, w)
+    return size
+
+
 @kernel
 def resume_adaptive(terrain, trip, buckets, h, t, limit):
     """Expand at most ``limit`` states, as long as the meter allows; return what ``resume_astar`` does."""
     space = buckets.space
     base, size, closed = space.state[0].stamp << 32, space.state[0].slots, space.state[0].closed
-    last, skip = closed + limit, 255 if no_detour_pays(terrain.cost) else 0
-    end = EXHAUSTED
+    last, end = closed + limit, EXHAUSTED
     while any_left(buckets):
         u = first_slot(buckets)
         here = space.node[u]
@@ -53,27 +82,8 @@ def resume_adaptive(terrain, trip, buckets, h, t, limit):
         if closed >= last or not charge(trip, cell):
             end = INTERRUPTED
             break
-        pop(buckets)
-        here.role = CLOSED
+        size = expand_first(terrain, buckets, h, base, size, t)
         closed += 1
-        moves = np.int64(terrain.mask[cell])
-        ahead = moves & ~(here.behind & skip)
-        while ahead != 0:
-            d = lowest(ahead)
-            ahead &= ahead - 1
-            v = cell + terrain.offset[d]
-            w = seat_of(space, base, v)
-            g = here.g + terrain.cost[d]
-            if w < 0:
-                w = size
-                size += 1
-                open_node(space, base, w, v, min(value_at(h, terrain, v, t), here.h + terrain.cost[d]))
-                extend_path(space, u, d, w, g, moves)
-                insert(buckets, w)
-            elif g < space.node[w].g and space.node[w].role == OPEN:
-                take_out(buckets, w)
-                extend_path(space, u, d, w, g, moves)
-                insert(buckets, w)
     space.state[0].slots = size
     space.state[0].closed = closed
     return end
@@ -84,9 +94,13 @@ def learn_from_search(terrain, trip, buckets, h, t):
     """Raise h(u) to f(first of the open list) - g(u) for every closed state u; nothing if the list is empty."""
     if not any_left(buckets):
         return
-    space = buckets.space
-    first = space.node[first_slot(buckets)]
+    raise_closed(terrain, trip, buckets.space, h, buckets.space.node[first_slot(buckets)].f, t)
+
+
+@kernel
+def raise_closed(terrain, trip, space, h, f, t):
+    """Raise h(u) to f - g(u) for every closed state u."""
     for u in range(space.state[0].slots):
         node = space.node[u]
         if node.role == CLOSED:
-            raise_value(trip, h, terrain, np.int64(node.cell), t, min(first.f - node.g, np.int64(INF)))
+            raise_value(trip, h, terrain, np.int64(node.cell), t, min(f - node.g, np.int64(INF)))
