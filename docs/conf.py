@@ -1,4 +1,4 @@
-"""The documentation site: Sphinx with MyST's Markdown and Furo. `make docs` builds it, and takes warnings for errors."""
+"""The documentation site: Sphinx with MyST and Furo. `make docs` builds it, and takes warnings for errors."""
 
 import sys
 from pathlib import Path

@@ -18,7 +18,7 @@ from rt_gym.world import World
 
 envs.register()
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "DIRECTIONS",

@@ -203,9 +203,12 @@ def test_results_are_rows_with_the_columns_of_the_page(tmp_path: Path) -> None:
     assert unnamed("Results", settings) == set()
     assert [row["agent"] for row in tables["results"]] == ["lrta", "lrta", "astar", "astar"]
     for row, time in zip(tables["results"], tables["times"], strict=True):
-        assert [row[name] for name in ("agent", "map", "problem")] == [time[name] for name in ("agent", "map", "problem")]
-        cost = int(row["straights"]) + int(row["diagonals"]) * 2**0.5 + int(row["stays"])
-        assert cost == pytest.approx(float(row["cost"]))
+        assert [row[name] for name in ("agent", "map", "problem")] == [
+            time[name] for name in ("agent", "map", "problem")
+        ]
+        straights, diagonals = int(row["straights"]), int(row["diagonals"])
+        assert straights + diagonals * 2**0.5 == pytest.approx(float(row["cost"]))
+        assert straights + diagonals == int(row["moves"])
         assert row["outcome"] in re.findall(r"`([\w ]+)`", section("Results"))
     assert len(tables["trials"]) == sum(int(row["trials_run"]) for row in tables["results"])
 

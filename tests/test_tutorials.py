@@ -27,4 +27,6 @@ def test_a_lesson_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pytes
 def test_every_lesson_is_in_its_table_of_contents() -> None:
     for folder in {page.parent for page in LESSONS}:
         listed = (folder / "index.md").read_text(encoding="utf-8")
-        assert [page.stem for page in folder.glob("*.md") if page.stem != "index" and f"\n{page.stem}\n" not in listed] == []
+        assert [
+            page.stem for page in folder.glob("*.md") if page.stem != "index" and f"\n{page.stem}\n" not in listed
+        ] == []

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +10,55 @@ from sphinx.application import Sphinx
 import agents
 from rt_gym import envs
 
-_OUTSIDE = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+_OUTSIDE = re.compile(r"\]\((?:\.\./)*(README|CONTRIBUTING|CHANGELOG)\.md(?:#[^)]*)?\)")
+_INSIDE = {"README": "index", "CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
+_GENERATED = {"index", "results", "reference/rt_gym", "reference/algorithms", "reference/command-line"}
+_OTHERS = "<!-- all other pages -->"
 _BY_MAP = re.compile(r"^## Map by map\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the step that every page takes when it is read."""
     app.connect("source-read", _complete)
+    app.connect("env-get-outdated", lambda app, env, added, changed, removed: _GENERATED & env.found_docs)
     app.connect("include-read", lambda app, path, page, source: _complete(app, page, source))
     return {"parallel_read_safe": True}
 
 
 def _complete(app: Sphinx, page: str, source: list[str]) -> None:
     up = "../" * page.count("/")
-    text = re.sub(r"\]\((?:\.\./)*(README|CONTRIBUTING|CHANGELOG)\.md(?:#[^)]*)?\)", lambda link: f"]({up}{_OUTSIDE[link[1] + '.md']})", source[0])
+    text = _OUTSIDE.sub(lambda link: f"]({up}{_INSIDE[link[1]]}.md)", source[0])
+    if page == "results":
+        text += _results(Path(app.srcdir))
     if page.startswith("results/"):
         text = _BY_MAP.sub(_elsewhere(Path(page).name), text)
+    text = text.replace("<!-- the replay -->", _replay(Path(app.srcdir)))
     for mark, make in _PARTS.items():
         if mark in text:
             text = text.replace(mark, "\n".join(make()))
+    if _OTHERS in text:
+        named = set(re.findall(r"^[\w/-]+$", text, re.MULTILINE))
+        text = text.replace(_OTHERS, "\n".join(_others(Path(app.srcdir), {"index", *named})))
     source[0] = text
+
+
+def _others(folder: Path, named: set[str]) -> list[str]:
+    """Return the pages of a folder that are not named: a new one is in the table of contents at once."""
+    return sorted(page.stem for page in folder.glob("*.md") if page.stem not in named)
+
+
+def _replay(folder: Path) -> str:
+    """Return the replay of the start page: a report in a frame where one lies in ``replay``, else a picture."""
+    reports = sorted((folder / "replay").glob("*.html"))
+    if not reports:
+        return "![LSS-LRTA* learning its way out of the pockets of a map](run.png)"
+    return f'<iframe src="{reports[0].name}" title="A replay" style="width: 100%; height: 36rem; border: 0"></iframe>'
+
+
+def _results(folder: Path) -> str:
+    """Return the table of contents for the pages of experiments, which the page of results links one by one."""
+    pages = sorted(page.stem for page in (folder / "results").glob("*.md"))
+    return "\n".join(["", "```{toctree}", ":hidden:", "", *(f"results/{page}" for page in pages), "```", ""])
 
 
 def _elsewhere(name: str) -> str:
@@ -39,12 +67,13 @@ def _elsewhere(name: str) -> str:
 
 
 def _algorithms() -> Iterator[str]:
-    """Yield a section for every file of agents: what it says of its paper, then the classes of its ids."""
-    for module, ids in groupby(agents.ids(), lambda name: agents.load(name).__module__):
-        named = list(ids)
-        yield f"## {', '.join(named)}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :no-index:\n"
-        yield from (f".. autoclass:: {module}.{agents.load(name).__name__}\n" for name in named)
-        yield "```\n"
+    """Yield a section for every id: what its file says of its paper, where no id before has said it, and its class."""
+    told = set[str]()
+    for name in agents.ids():
+        kind = agents.load(name)
+        module = f".. automodule:: {kind.__module__}\n   :no-index:\n\n" * (kind.__module__ not in told)
+        yield f"## {name}\n\n```{{eval-rst}}\n{module}.. autoclass:: {kind.__module__}.{kind.__name__}\n```\n"
+        told.add(kind.__module__)
 
 
 def _environments() -> Iterator[str]:
