@@ -12,13 +12,13 @@ _PACKAGES = ("rt_gym", "agents", "training")
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the steps; napoleon, which knows the parts of a docstring, comes after them."""
-    app.connect("autodoc-process-docstring", _to_rst, priority=400)
+    app.connect("autodoc-process-docstring", to_rst, priority=400)
     app.connect("autodoc-skip-member", _skip_fields)
     app.connect("missing-reference", _find_public_name)
     return {"parallel_read_safe": True}
 
 
-def _to_rst(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+def to_rst(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
     """Turn headings, lists and tables of Markdown into what RST has for them, and take stars as they stand."""
     lines[:] = [each for line in lines for each in _converted(line)]
     for at in range(len(lines) - 1, -1, -1):

@@ -1,8 +1,13 @@
 """What pages of the site take from the code or from other pages, so that it stands in one place."""
 
+import importlib
+import inspect
+import pkgutil
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -12,7 +17,11 @@ from rt_gym import envs
 
 _OUTSIDE = re.compile(r"\]\((?:\.\./)*(README|CONTRIBUTING|CHANGELOG)\.md(?:#[^)]*)?\)")
 _INSIDE = {"README": "index", "CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
-_GENERATED = {"index", "results", "reference/rt_gym", "reference/algorithms", "reference/command-line"}
+_GENERATED = {
+    "index",
+    "results",
+    *(f"reference/{name}" for name in ("rt_gym", "agents", "training", "algorithms", "command-line")),
+}
 _OTHERS = "<!-- all other pages -->"
 _BY_MAP = re.compile(r"^## Map by map\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -76,6 +85,32 @@ def _algorithms() -> Iterator[str]:
         told.add(kind.__module__)
 
 
+def _packages(root: str) -> Iterator[str]:
+    """Yield what a package and those inside it make public by ``__all__``, each name where it stands first."""
+    top, told = importlib.import_module(root), set[tuple[str, int]]()
+    inside = (one.name for one in pkgutil.walk_packages(top.__path__, f"{root}.") if one.ispkg)
+    for name in (root, *inside):
+        module = importlib.import_module(name)
+        public = {each: getattr(module, each) for each in getattr(module, "__all__", ())}
+        new = {each: value for each, value in public.items() if (each, id(value)) not in told}
+        told.update((each, id(value)) for each, value in new.items())
+        if new or name == root:
+            yield f"## {name}\n" * (name != root) + _package(name, new)
+
+
+def _package(name: str, public: dict[str, Any]) -> str:
+    """Return the docstring of a package, its data, and its classes and functions."""
+    data = {each: value for each, value in public.items() if not callable(value) and not inspect.ismodule(value)}
+    lines = ["```{eval-rst}", f".. automodule:: {name}", ""]
+    for each, value in data.items():
+        lines += [f".. py:data:: {name}.{each}", f"   :value: {shorten(repr(value), 200)}", ""]
+    for each, value in public.items():
+        if callable(value):
+            kind = "autoclass" if inspect.isclass(value) else "autofunction"
+            lines += [f".. {kind}:: {name}.{each}", "   :members:" * inspect.isclass(value), ""]
+    return "\n".join([*lines, "```", ""])
+
+
 def _environments() -> Iterator[str]:
     """Yield the classes of the registered environments, single and batched."""
     entries = dict.fromkeys(entry for pair in (_classes(name) for name in envs.ids()) for entry in pair)
@@ -111,6 +146,9 @@ def _paths(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
 
 
 _PARTS = {
+    "<!-- every package of rt_gym -->": partial(_packages, "rt_gym"),
+    "<!-- every package of agents -->": partial(_packages, "agents"),
+    "<!-- every package of training -->": partial(_packages, "training"),
     "<!-- every algorithm -->": _algorithms,
     "<!-- every environment -->": _environments,
     "<!-- every command -->": _commands,
