@@ -10,10 +10,14 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+import gymnasium as gym
+import typer
 from sphinx.application import Sphinx
+from typer.testing import CliRunner
 
 import agents
 from rt_gym import envs
+from training import cli
 
 _OUTSIDE = re.compile(r"\]\((?:\.\./)*(README|CONTRIBUTING|CHANGELOG)\.md(?:#[^)]*)?\)")
 _INSIDE = {"README": "index", "CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
@@ -112,27 +116,18 @@ def _package(name: str, public: dict[str, Any]) -> str:
 
 
 def _environments() -> Iterator[str]:
-    """Yield the classes of the registered environments, single and batched."""
-    entries = dict.fromkeys(entry for pair in (_classes(name) for name in envs.ids()) for entry in pair)
+    """Yield the classes of the registered environments, single and batched, that their packages do not list."""
+    specs = map(gym.spec, envs.ids())
+    entries = dict.fromkeys(str(entry) for spec in specs for entry in (spec.entry_point, spec.vector_entry_point))
     yield "```{eval-rst}"
-    yield from (f".. autoclass:: {entry.replace(':', '.')}\n" for entry in entries)
+    for module, name in (entry.split(":") for entry in entries):
+        if name not in getattr(importlib.import_module(module), "__all__", ()):
+            yield f".. autoclass:: {module}.{name}\n"
     yield "```\n"
-
-
-def _classes(env_id: str) -> tuple[str, str]:
-    import gymnasium as gym
-
-    spec = gym.spec(env_id)
-    return str(spec.entry_point), str(spec.vector_entry_point)
 
 
 def _commands() -> Iterator[str]:
     """Yield what every command says when it is asked for help."""
-    import typer
-    from typer.testing import CliRunner
-
-    from training import cli
-
     runner = CliRunner(env={"COLUMNS": "100", "TERM": "dumb"})
     for words in _paths(typer.main.get_command(cli.app)):
         told = runner.invoke(cli.app, [*words, "--help"]).output.strip("\n")
