@@ -17,6 +17,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from rt_gym import Grid
     from training.judge.tables import Table
     from training.runs import Draw, Workers
 
@@ -131,6 +132,14 @@ def resumable(text: str, total: int, what: str, folder: Path) -> Iterator[Callab
             advance(amount)
 
         yield count
+
+
+def tell_remarks(source: str, grid: "Grid") -> None:
+    """Say on standard error what somebody should know of a map that was read."""
+    from rt_gym.maps.remarks import remarks
+
+    for remark in remarks(source, grid):
+        typer.echo(f"note: {remark}", err=True)
 
 
 def make_folder(path: Path) -> None:
