@@ -1,4 +1,4 @@
-"""``rt-gym maps``: list, show, generate and convert maps."""
+"""``rt-gym maps``: list, show, generate, convert and fetch maps."""
 
 import io
 import shutil
@@ -26,6 +26,7 @@ Invert = Annotated[bool, _PICTURES.option(None, "Light pixels are the walls.", "
 LayerName = Annotated[str | None, _TILED.option("NAME", "The tile layer with the walls.")]
 Walls = Annotated[str | None, _TILED.option("ID,...", "The tiles that are walls, as in 1,4..9; all if not given.")]
 
+_DIGESTS = "Known digests of the archives, lines of NAME sha256:DIGEST; FOLDER/digests.txt if not given."
 _MOST_TILES = 100_000
 
 # What is not given to generate is as on the bundled map of the family.
@@ -132,6 +133,26 @@ def convert(
     grid = _load(source, wall_below, invert, layer, walls)
     _save(grid, target, force)
     tell_remarks(source, grid)
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="SET", help="A set of the MovingAI benchmarks, such as dao.")],
+    source: Annotated[str, typer.Option("--from", metavar="FOLDER|URL", help="What holds SET-map.zip, SET-scen.zip.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where to; SET if not given.", parser=named)
+    ] = None,
+    digests: Annotated[Path | None, typer.Option(metavar="FILE", help=_DIGESTS)] = None,
+) -> None:
+    """Fetch a set of maps with its scenario files, and check it by its digests."""
+    from rt_gym.files import shown
+    from rt_gym.maps.fetch import fetch as fetch_set
+
+    folder = Path(name) if out is None else out
+    fetched = fetch_set(name, source, folder, digests)
+    typer.echo(f"{shown(folder)}: {fetched.maps} maps, {fetched.scenarios} scenario files")
+    if fetched.recorded is not None:
+        typer.echo(f"note: their digests were not known and are now kept in {shown(fetched.recorded)}", err=True)
 
 
 def _load(source: str, wall_below: int | None, invert: bool, layer: str | None, walls: str | None) -> "Grid":
