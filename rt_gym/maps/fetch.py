@@ -117,7 +117,8 @@ def _archive(pooch: Any, place: str, folder: Path, known: dict[str, str]) -> Ite
     try:
         pooch.retrieve(place, digest and f"sha256:{digest}", file, folder, downloader=download)
     except ValueError as error:
-        why = f"is not the archive whose digest is known, {digest}" if digest else f"is no address ({described(error)})"
+        other = "hash" in str(error)
+        why = f"is not the archive whose digest is known, {digest}" if other else f"is no address ({described(error)})"
         raise InputError(f"{shown(place)}: {why}") from None
     except OSError as error:  # those of requests are of this kind as well
         if file.endswith("-scen.zip") and getattr(getattr(error, "response", None), "status_code", 0) == _NOT_FOUND:
