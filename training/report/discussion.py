@@ -359,7 +359,7 @@ DISCUSSIONS = {
         "Most do on game maps: daRTAA* costs 0.220 of RTAA* at lookahead 8, TBAA* 0.256 of TBA* at R = 10; FRIT does"
         " not.",
         failed="FRIT with a lookahead of 8 costs 1.576 times what RTAA* does on game maps and 1.639 times what daRTAA*"
-        " does, where its paper says half: it walks along a tree that knows nothing of the walls ahead; with 64 it needs"
+        " does, where its paper says half: it walks along a tree that knows of no walls ahead; with 64 it needs"
         " 4.841 expansions per move where RTAA* needs 15.9. Weights pay with a lookahead of 8, but with 64 or k = 40 a"
         " weight of 4 costs 1.376 and 1.622 times as much on mixed-test, which has mazes, as its paper warns of narrow"
         " corridors; what is undecided has wide intervals because few hard problems lead the means.",
