@@ -30,6 +30,12 @@ def test_swamp_is_told_of_map_files_only(tmp_path: Path) -> None:
     assert remarks("open-16", load_map("open-16")) == []
 
 
+def test_nothing_is_said_of_huge_maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path := tmp_path / "S.map").write_text(SWAMP)
+    monkeypatch.setattr("rt_gym.maps.remarks.MOST_CELLS", 7)
+    assert remarks(path, load_map(path)) == []
+
+
 @pytest.fixture
 def picture(tmp_path: Path) -> Path:
     """Four pixels of different light, and one that is transparent."""
