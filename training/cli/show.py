@@ -127,9 +127,9 @@ class Solo(Piece):
         save_trace(self._made(log=True), path)
 
     def _made(self, log: bool = False) -> Run:
-        task, limits = (self._agent, self.problem), {"budget": self.contender.budget, "max_moves": self.max_moves}
+        limit, moves, seed = self.contender.budget, self.max_moves, self.seed
         with blaming(self.contender.agent, self.problem):
-            return agents.run(*task, **limits, seed=self.seed, log=log)
+            return agents.run(self._agent, self.problem, budget=limit, max_moves=moves, seed=seed, log=log)
 
     @property
     def moves(self) -> int:
