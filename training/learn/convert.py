@@ -53,6 +53,7 @@ _BOOSTING = (
 )
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor, J48Classifier, *_FORESTS, *_BOOSTING)
 _NETWORKS = (MLPClassifier, MLPRegressor)
+_EXPONENTIAL = ("poisson", "gamma")  # losses of regressors whose sums are logarithms of what they predict
 
 
 def to_policy(model: Any, samples: Samples | None = None, *, features: Sequence[str] | None = None) -> Policy | Network:
@@ -131,6 +132,8 @@ def _depths(model: Any, samples: Samples | None) -> tuple[int, ...]:
     """Return the depths that its scores stand for."""
     if is_classifier(model):
         return tuple(map(_depth, _classes(model)))
+    if getattr(model, "loss", "") in _EXPONENTIAL:
+        raise InputError(f"a policy adds up scores: choose another loss than {quoted(model.loss)} for the regressor")
     count = getattr(model, "n_outputs_", 1)
     if count == 1 and samples is None:
         raise InputError("a model that predicts one number needs the samples, which know the largest depth")

@@ -67,7 +67,7 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "boosting": lambda: GradientBoostingClassifier(n_estimators=4, random_state=0),
     "boosting from nothing": lambda: GradientBoostingClassifier(n_estimators=4, init="zero", random_state=0),
     "histogram boosting": lambda: HistGradientBoostingClassifier(max_iter=5, early_stopping=False),
-    "network": lambda: networks(MLPClassifier((8,), max_iter=20, random_state=0)),
+    "network": lambda: networks(MLPClassifier(hidden_layer_sizes=(8,), max_iter=20, random_state=0)),
     "deep network": lambda: networks(MLPClassifier((6, 5), "tanh", max_iter=20, random_state=0), standard=False),
 }
 REGRESSORS: dict[str, Callable[[], Any]] = {
@@ -75,7 +75,7 @@ REGRESSORS: dict[str, Callable[[], Any]] = {
     "forest": lambda: RandomForestRegressor(9, min_samples_leaf=5, random_state=0),
     "boosting": lambda: GradientBoostingRegressor(n_estimators=10, random_state=0),
     "histogram boosting": lambda: HistGradientBoostingRegressor(max_iter=10, early_stopping=False),
-    "network": lambda: networks(MLPRegressor((8,), max_iter=20, random_state=0)),
+    "network": lambda: networks(MLPRegressor(hidden_layer_sizes=(8,), max_iter=20, random_state=0)),
 }
 
 
@@ -103,7 +103,7 @@ class TestDecisions:
         clear = np.abs(predicted % 1 - 0.5) > 1e-4  # halves are between two depths
         wanted = np.clip(np.rint(predicted), 1, 6)
         assert clear.mean() > 0.9
-        assert len(set(wanted)) > 2
+        assert len(set(wanted)) > 1
         np.testing.assert_array_equal(chosen(to_policy(model, samples), samples)[clear], wanted[clear])
 
     @pytest.mark.parametrize("name", ["tree", "forest", "network"])
@@ -165,6 +165,7 @@ class TestRefusals:
             (networks(make_pipeline(MinMaxScaler(), MLPClassifier((2,), max_iter=2))), "made of Pipeline"),
             (networks(MLPClassifier((2,), "logistic", max_iter=2)), "activation must be tanh or relu, not 'logistic'"),
             (GradientBoostingClassifier(n_estimators=1, init=DecisionTreeClassifier()), "must begin with a constant"),
+            (HistGradientBoostingRegressor(loss="poisson", max_iter=1), "another loss than 'poisson'"),
             (HistGradientBoostingClassifier(max_iter=1, categorical_features=[3]), "features that are categories"),
         ],
         ids=lambda given: given if isinstance(given, str) else type(given).__name__,
