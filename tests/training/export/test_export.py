@@ -1,8 +1,9 @@
-"""Exported policies decide as our kernels do: ONNX files in onnxruntime, C headers compiled with the system's compiler."""
+"""Exported policies decide as our kernels do: ONNX in onnxruntime, C headers as the compiler of this machine has them."""
 
 import shutil
 import subprocess
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def made(name: str) -> Policy | Network:
         return encoding.network(encoding.start() + random.normal(0, 0.3, encoding.start().size))
     if name == "relu":
         sizes = (24, 9, 7, 3)
-        layers = tuple((random.normal(0, 1, pair), random.normal(0, 1, pair[1])) for pair in zip(sizes, sizes[1:]))
+        layers = tuple((random.normal(0, 1, pair), random.normal(0, 1, pair[1])) for pair in pairwise(sizes))
         return Network("depth", SITUATION, layers, 9, (1, 4, 9), 20, "relu", mean=[0.5] * 24, scale=[2.0] * 24)
     return load_exportable(FILES / name if "." in name else name)
 
