@@ -4,7 +4,9 @@ A row is a step: the observation before it, the action, and what came of it. Eve
 with a seed of its own, and can be walked again: ``env.reset(seed=seed, options={"index": problem})``.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,16 +98,17 @@ class Episodes:
             import minari
         except ImportError:
             raise MissingLibrary(_MISSING) from None
-        spec = gym.spec(self.about["env"])
+        check_minari_name(name)
+        spec = deepcopy(gym.spec(self.about["env"]))  # the registry's own must stay as it is
         spec.kwargs |= self.about["settings"]
         buffers = [self._buffer(number) for number in range(len(self))]
-        description = "rt_gym {version}: {agent} in {env}, split {split}, seed {seed}".format(**self.about)
-        check_minari_name(name)
-        return minari.create_dataset_from_buffers(
-            name, buffers, env=spec, eval_env=spec, algorithm_name=self.about["agent"], description=description,
-            author="rt_gym", author_email="none", code_permalink="none", data_format="hdf5",
-            requirements=[f"rt_gym=={rt_gym.__version__}"],
-        )  # fmt: skip
+        described = "{agent} in {env}, split {split}, seed {seed}".format(**self.about)
+        with warnings.catch_warnings():  # it warns of every fact that it is not told, such as an address
+            warnings.filterwarnings("ignore", module="minari")
+            return minari.create_dataset_from_buffers(
+                name, buffers, env=spec, algorithm_name=self.about["agent"], description=described, data_format="hdf5",
+                requirements=[f"rt_gym=={rt_gym.__version__}"],
+            )  # fmt: skip
 
     def _buffer(self, number: int) -> Any:
         """Return an episode as Minari takes it."""

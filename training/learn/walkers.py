@@ -56,7 +56,7 @@ def make_walker(env_id: str, text: str) -> Walker:
     """
     choice("env", env_id, ENVIRONMENTS)
     if text == RANDOM:
-        return Chance({"stay": False} if env_id.startswith("RTPath") else {})
+        return Chance()
     if env_id == "RTDepthGoal-v0" and text == HAND_RULE:
         return _for_both(rule_of(RLConfig.usual(env_id)))
     agent = make_agent(*parse_agent(text))
@@ -91,8 +91,7 @@ def _thinker(agent: Any, text: str) -> "Reader":
 class Chance:
     """Takes every possible action as often as any other."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self.settings = settings
+    settings: dict[str, Any] = {}  # noqa: RUF012
 
     def begin(self, env: Any, problem: Problem, seed: int) -> None:
         """Seed the draws."""
@@ -155,8 +154,8 @@ class DepthWalker:
 
     def __init__(self, agent: Any, by_layers: bool, text: str) -> None:
         if not isinstance(agent, DepthControl) or agent.tie != "first":
-            known = "rule-lrta, oracle-lrta, classifier-lrta or policy-lrta"
-            raise InputError(f"agents that choose depths, which are random, {known} without random ties, not {text}")
+            known = "random, rule-lrta, oracle-lrta, classifier-lrta or policy-lrta, without random ties"
+            raise InputError(f"the environment asks for an agent that chooses depths: {known}, not {text}")
         self.agent, self.by_layers = agent, by_layers
         self.settings = {"d_max": agent.d_max, "history": agent.history}
 

@@ -1,4 +1,4 @@
-"""Exported policies decide as our kernels do: ONNX in onnxruntime, C headers as the compiler of this machine has them."""
+"""Exported policies decide as our kernels do: ONNX models in onnxruntime, C headers as compiled on this machine."""
 
 import shutil
 import subprocess
