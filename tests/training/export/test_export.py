@@ -124,7 +124,7 @@ class TestC:
 
     def test_a_wrong_table_is_found_by_the_test_of_itself(self, tmp_path: Path) -> None:
         header = to_c(made("history"), "history")
-        wrong = header.replace("depth[] = {8, 9,", "depth[] = {9, 8,")
+        wrong = header.replace("<= history_threshold_", "> history_threshold_")
         assert wrong != header
         (tmp_path / "history.h").write_text(wrong)
         (tmp_path / "main.c").write_text('#include "history.h"\nint main(void) { return history_self_test(); }\n')
@@ -171,7 +171,7 @@ class TestCommand:
             ),
             (["genes.json", "--c", "x.h"], "rt-gym: genes.json: genes are settings of building-block-lrta, and no"),
             (["nowhere", "--c", "x.h"], "rt-gym: there is no policy nowhere; ready-made ones are history, tree"),
-            (["nowhere.json", "--c", "x.h"], "rt-gym: nowhere.json: there is no such file"),
+            (["nowhere.json", "--c", "x.h"], "rt-gym: nowhere.json: cannot be read (No such file"),
         ],
     )
     def test_what_cannot_be_exported_is_refused_in_one_sentence(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ WALKS = [
 runner = CliRunner()
 
 
+@cache
 def logged(env: str, agent: str, **more: Any) -> Episodes:
     return log_episodes(env, agent, SPLIT, per_map=1, seed=3, max_moves=150, **more)
 
