@@ -118,8 +118,8 @@ def clear_rows(policy: Policy | Network, count: int, seed: int = 0) -> tuple[Row
     """Return rows with what is decided there, in turn one for every decision, none of them a matter of rounding."""
     rows = sample_rows(policy, _TRIED, seed)
     scores = scores_of(policy, rows)
-    rows, scores = (part[_sure(policy, scores)] for part in (rows, scores))
-    said = decisions_of(policy, scores)
+    sure = _sure(policy, scores)
+    rows, said = rows[sure], decisions_of(policy, scores[sure])
     taken = _in_turn(np.stack(list(said.values()), axis=1))[:count]
     return rows[taken], {name: values[taken] for name, values in said.items()}
 
