@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -186,6 +187,6 @@ class TestCommand:
         assert not Path("x.h").exists()
 
     def test_a_missing_library_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+        monkeypatch.setitem(sys.modules, "onnx", None)
         with pytest.raises(InputError, match=r"ONNX files need onnx: pip install 'rt_gym\[export\]'"):
             to_onnx(made("history"), "history")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -223,7 +224,7 @@ class TestCommand:
 
     def test_a_missing_library_is_named_before_the_walk(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("minari", "minari.dataset", "minari.dataset.minari_dataset"):
-            monkeypatch.setitem(__import__("sys").modules, name, None)
+            monkeypatch.setitem(sys.modules, name, None)
         done = runner.invoke(app, ["train", "log", "--minari", "a/b-v0"])
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr == "rt-gym: Minari datasets need Minari and h5py: pip install 'rt_gym[offline]'\n"
