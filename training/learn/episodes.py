@@ -93,12 +93,9 @@ class Episodes:
             MissingLibrary: if Minari or h5py is not installed.
             InputError: if the name is not one, or is taken.
         """
-        try:
-            import h5py  # noqa: F401  # Minari's files
-            import minari
-        except ImportError:
-            raise MissingLibrary(_MISSING) from None
         check_minari_name(name)
+        import minari
+
         spec = deepcopy(gym.spec(self.about["env"]))  # the registry's own must stay as it is
         spec.kwargs |= self.about["settings"]
         buffers = [self._buffer(number) for number in range(len(self))]
@@ -137,9 +134,10 @@ def check_minari_name(name: str) -> None:
     """Refuse a name that no Minari dataset can have, or that one has.
 
     Raises:
-        MissingLibrary: if Minari is not installed.
+        MissingLibrary: if Minari or h5py is not installed.
     """
     try:
+        import h5py  # noqa: F401  # Minari's files
         from minari.dataset.minari_dataset import parse_dataset_id
         from minari.storage.datasets_root_dir import get_dataset_path
     except ImportError:
@@ -178,24 +176,25 @@ def log_episodes(
         InputError: for names that do not exist or do not go together.
     """
     walker = make_walker(env_id, agent)
-    settings = walker.settings | {"split": split, "max_moves": whole("max_moves", max_moves, 1, 10**9), "budget": None}
-    settings |= {} if vision is None else {"vision": whole("vision", vision, 0)}
-    env = gym.make(env_id, **settings)
-    pool: Sequence[Problem] = env.unwrapped.settings.pool  # type: ignore[attr-defined]
+    settings = walker.settings | {"split": split, "max_moves": max_moves, "budget": None}
+    settings |= {} if vision is None else {"vision": vision}
+    about = {"env": env_id, "settings": settings, "agent": agent, "split": split, "seed": seed}
+    env: Any = gym.make(env_id, **settings)
+    pool = env.unwrapped.settings.pool
     chosen = list(_chosen(pool, whole("per_map", per_map, 1)))
     parts = []
     with reporting("walking", len(chosen)) as advance:
-        for number, index in enumerate(chosen):
-            parts.append(_walk(env, walker, pool[index], index, seed + number))
+        for number, index in enumerate(chosen, whole("seed", seed, 0)):
+            parts.append(_walk(env, walker, pool[index], index, number))
             advance()
-    about = {"env": env_id, "settings": settings, "agent": agent, "split": split, "seed": seed}
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    episode = np.repeat(np.arange(len(parts)), [len(part["reward"]) for part in parts])
-    seeds = seed + np.arange(len(parts))
-    about |= {"version": rt_gym.__version__}
     return Episodes(
-        _names(env_id, env), **columns, episode=episode, problem=np.array(chosen), seed=seeds, about=about
-    )  # fmt: skip
+        names=_names(env_id, env),
+        **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]},
+        episode=np.repeat(np.arange(len(parts)), [len(part["reward"]) for part in parts]),
+        problem=np.array(chosen),
+        seed=seed + np.arange(len(parts)),
+        about=about | {"version": rt_gym.__version__},
+    )
 
 
 def _chosen(pool: Sequence[Problem], per_map: int) -> Iterator[int]:
