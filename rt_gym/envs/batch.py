@@ -14,6 +14,7 @@ from rt_gym.envs.settings import Settings
 from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.grid import Grid, coordinates
 from rt_gym.jit import absent, kernel, merge, row
+from rt_gym.problem import Problem
 from rt_gym.search.space import draw
 from rt_gym.terrain import Terrain
 from rt_gym.truth import SCHEDULE, Truth, sight
@@ -54,11 +55,13 @@ class Common(NamedTuple):
 
     Attributes:
         problem: which problem of the pool it has.
+        queued: which one it is given next, -1 for a random one.
         random: the state of its generator.
         over: whether it has ended.
     """
 
     problem: NDArray[np.int64]
+    queued: NDArray[np.int64]
     random: NDArray[np.uint64]
     over: NDArray[np.bool_]
 
@@ -133,9 +136,34 @@ def tabulate_problems(settings: Settings) -> Problems:
     )
 
 
+def replace_problem(maps: Maps, problems: Problems, k: int, problem: Problem, unit: float, first: int) -> None:
+    """Put a problem and its map in the place of problem ``k``, which has map ``k`` to itself, of the same size.
+
+    Args:
+        maps, problems: of the batch.
+        k: which one.
+        problem: the new one.
+        unit: what a reward of one is worth in it.
+        first: what its cells are counted from.
+    """
+    terrain, cells = problem.grid.terrain, slice(maps.begin[k], maps.begin[k + 1])
+    for name in ("mask", "free", "known"):
+        getattr(maps.cells, name)[cells] = getattr(terrain, name)
+    for name in ("offset", "cost", "metric", "rule"):
+        getattr(maps.rules, name)[k] = getattr(terrain, name)
+    problems.start[k] = problem.grid.cell(problem.start) + first
+    problems.goal[k] = problem.grid.cell(problem.goal) + first
+    problems.unit[k] = unit
+
+
 def make_common(count: int) -> Common:
     """Return what ``count`` episodes have in common with those of other environments."""
-    return Common(np.zeros(count, np.int64), np.zeros(count, np.uint64), np.zeros(count, np.bool_))
+    return Common(
+        problem=np.zeros(count, np.int64),
+        queued=np.full(count, -1, np.int64),
+        random=np.zeros(count, np.uint64),
+        over=np.zeros(count, np.bool_),
+    )
 
 
 def make_own_maps(count: int, grids: list[Grid], hidden: bool) -> OwnMaps:
@@ -217,9 +245,12 @@ def set_up_map(maps, problems, own, p, i):
 
 @kernel(inline=True)
 def choose(problems, common, i):
-    """Give episode ``i`` a random problem of the pool and return its number."""
+    """Give episode ``i`` the queued problem, or a random one of the pool, and return its number."""
     k = np.int64(i)
-    p = draw(common.random[k : k + 1]) % problems.map.size
+    p = common.queued[i]
+    if p < 0:
+        p = draw(common.random[k : k + 1]) % problems.map.size
+    common.queued[i] = -1
     common.problem[i] = p
     common.over[i] = False
     return p

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, replace_problem, tabulate_problems
 from rt_gym.envs.path.batch import (
     PathBatch,
     PathStepInfo,
@@ -16,7 +16,7 @@ from rt_gym.envs.path.batch import (
     step_range,
 )
 from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, step
-from rt_gym.envs.path.window import FARTHEST
+from rt_gym.envs.path.window import FARTHEST, make_bitmap
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
@@ -24,6 +24,7 @@ from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
+from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip
 from rt_gym.truth import sight
 from rt_gym.world import World
@@ -165,10 +166,18 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         margin = max(settings.window // 2, *(0 if settings.private else sight(problem) for problem in settings.pool), 0)
         bits = make_map_bits(settings.grids, margin, settings.fog, settings.private)
         seen = int(np.diff(bits.begin).max()) if bits.unseen.size else 0
+        self._maps, self._problems, self._bits = maps, problems, bits
         self._episodes = make_path_episodes(self.num_envs, settings.history, seen)
         shared = PathBatch(maps, bits, problems, self._episodes, make_trip(0), settings.terms(), self._mode)
         self._handles = [handle(batch=shared._replace(trip=make_trip(0)), own=own) for _ in range(self.threads)]
         self._masks = settings.action_masks()
+
+    def _replace_problem(self, k: int, problem: Problem) -> None:
+        settings, bits = self.settings, self._bits
+        first = 0 if settings.private else int(self._maps.begin[k])
+        replace_problem(self._maps, self._problems, k, problem, settings.unit(problem), first)
+        if not settings.private:
+            bits.blocked[bits.begin[k] : bits.begin[k + 1]] = make_bitmap(~problem.grid.passable, bits.margin)
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
         moves = np.empty(self.num_envs, np.intp)
