@@ -14,7 +14,6 @@ from rt_gym.envs.settings import Settings
 from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.grid import Grid, coordinates
 from rt_gym.jit import absent, kernel, merge, row
-from rt_gym.problem import Problem
 from rt_gym.search.space import draw
 from rt_gym.terrain import Terrain
 from rt_gym.truth import SCHEDULE, Truth, sight
@@ -134,26 +133,6 @@ def tabulate_problems(settings: Settings) -> Problems:
         where=np.array([problem.grid.cell(change.position) for problem, change in changes], np.int32),
         opens=np.array([change.free for _, change in changes], np.uint8),
     )
-
-
-def replace_problem(maps: Maps, problems: Problems, k: int, problem: Problem, unit: float, first: int) -> None:
-    """Put a problem and its map in the place of problem ``k``, which has map ``k`` to itself, of the same size.
-
-    Args:
-        maps, problems: of the batch.
-        k: which one.
-        problem: the new one.
-        unit: what a reward of one is worth in it.
-        first: what its cells are counted from.
-    """
-    terrain, cells = problem.grid.terrain, slice(maps.begin[k], maps.begin[k + 1])
-    for name in ("mask", "free", "known"):
-        getattr(maps.cells, name)[cells] = getattr(terrain, name)
-    for name in ("offset", "cost", "metric", "rule"):
-        getattr(maps.rules, name)[k] = getattr(terrain, name)
-    problems.start[k] = problem.grid.cell(problem.start) + first
-    problems.goal[k] = problem.grid.cell(problem.goal) + first
-    problems.unit[k] = unit
 
 
 def make_common(count: int) -> Common:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Common
+from rt_gym.envs.batch import Common, Maps, Problems
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import NOT_IN_POOL
 from rt_gym.errors import InputError, quoted
@@ -71,3 +71,24 @@ class Assignment:
         index = np.full_like(current, NOT_IN_POOL) if self._settings.fresh else current.copy()
         told = {"index": index, "map": self._names[current], "optimal": self._optimal[current]}
         return told | {f"_{name}": begun for name in told}
+
+
+def replace_problem(maps: Maps, problems: Problems, k: int, problem: Problem, unit: float, first: int) -> None:
+    """Put a problem and its map in the place of problem ``k``, which has map ``k`` to itself, of the same size.
+
+    Args:
+        maps: those of the batch.
+        problems: those of the batch.
+        k: which one.
+        problem: the new one.
+        unit: what a reward of one is worth in it.
+        first: what its cells are counted from.
+    """
+    terrain, cells = problem.grid.terrain, slice(maps.begin[k], maps.begin[k + 1])
+    for name in ("mask", "free", "known"):
+        getattr(maps.cells, name)[cells] = getattr(terrain, name)
+    for name in ("offset", "cost", "metric", "rule"):
+        getattr(maps.rules, name)[k] = getattr(terrain, name)
+    problems.start[k] = problem.grid.cell(problem.start) + first
+    problems.goal[k] = problem.grid.cell(problem.goal) + first
+    problems.unit[k] = unit

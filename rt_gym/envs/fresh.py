@@ -1,9 +1,9 @@
 """Maps that are made anew for every episode.
 
 A number from the episode's own generator settles map, start and goal, so the same seed gives the same episodes, alone
-and in a batch. In a batch every episode has two places for problems, each with a map of its own: the problem it has now,
-and the one that comes next. Kernels begin an episode with the one that is ready; the place it leaves is filled from
-Python when the step is over.
+and in a batch. In a batch every episode has two places for problems, each with a map of its own: for the problem it has
+now, and for the one that comes next. Kernels begin an episode with the one that is ready; the place it leaves is filled
+from Python when the step is over.
 """
 
 from collections.abc import Callable, Mapping

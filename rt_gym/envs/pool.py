@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rt_gym import splits
@@ -143,7 +143,10 @@ def _completed(problem: Problem, vision: int | None, changes: Any) -> Problem:
     edits = problem.changes or changes
     if (sight, edits or ()) == (problem.vision, problem.changes):
         return problem
-    return replace(problem, vision=sight, changes=edits)
+    twin = replace(problem, vision=sight, changes=edits)
+    if "optimal_cost" in vars(problem):  # that of the map as it is at the start
+        twin.__dict__["optimal_cost"] = problem.optimal_cost
+    return twin
 
 
 def _checked(pool: list[Problem]) -> list[Problem]:

@@ -22,7 +22,6 @@ from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View
 from rt_gym.world import World
 
-
 NOT_IN_POOL = -1  # the number of a problem that is none of the pool
 
 

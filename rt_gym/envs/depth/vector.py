@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results, concatenate_maps, known_truth, replace_problem, tabulate_problems
+from rt_gym.envs.batch import Results, concatenate_maps, known_truth, tabulate_problems
 from rt_gym.envs.depth.batch import (
     DepthBatch,
     DepthStepInfo,
@@ -20,6 +20,7 @@ from rt_gym.envs.depth.env import S, with_larger_table
 from rt_gym.envs.depth.episode import NO_CONTROL, make_control
 from rt_gym.envs.depth.settings import DeepenSettings, DepthGoalSettings, DepthSettings
 from rt_gym.envs.depth.subgoals import concatenate_subgoals, replace_subgoals, room_for_subgoals
+from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.loop import make_step_info
 from rt_gym.envs.step import LOST, MOVED, OVERRAN, TABLE_FULL
 from rt_gym.envs.vector import GridVectorEnv
@@ -58,6 +59,13 @@ class DepthControlVectorEnv(GridVectorEnv[S], Generic[S]):
 
     def _replace_problem(self, k: int, problem: Problem) -> None:
         replace_problem(self._maps, self._problems, k, problem, self.settings.unit(problem), 0)
+
+    def count_moves(
+        self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
+    ) -> None:
+        """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
+        tally = self._episodes.trip.tally[:, 0]
+        moves[:], diagonals[:] = tally["moves"], tally["diagonals"]
 
     def _episode_part(self) -> Any:
         return make_control(self.settings, NO_SPACE, (self.num_envs,))

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, replace_problem, tabulate_problems
+from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.path.batch import (
     PathBatch,
     PathStepInfo,
@@ -16,6 +17,7 @@ from rt_gym.envs.path.batch import (
     step_range,
 )
 from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, step
+from rt_gym.envs.path.greedy import greedy_step, greedy_steps
 from rt_gym.envs.path.window import FARTHEST, make_bitmap
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
@@ -28,6 +30,8 @@ from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip
 from rt_gym.truth import sight
 from rt_gym.world import World
+
+_FIRST_DIAGONAL = 4  # direction, after the straight ones
 
 
 class PathSettings(Settings):
@@ -143,6 +147,10 @@ class RTPathEnv(GridEnv[PathSettings]):
         """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
         return self._masks[self.kernel_view.terrain.mask[self.kernel_view.cell_now]].copy()
 
+    def greedy_actions(self) -> int:
+        """Return the action that leads to the neighbour nearest to the goal by the heuristic."""
+        return int(greedy_step(self._episode))
+
 
 class RTPathVectorEnv(GridVectorEnv[PathSettings]):
     """The batched twin of ``RTPathEnv``, for policies: thousands of episodes in one kernel call.
@@ -188,3 +196,17 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         info = PathStepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
         self._run(step_range, actions, results, info)
         return {"action_mask": self._masks.take(info.moves, axis=0), "blocked": info.blocked}
+
+    def greedy_actions(self) -> NDArray[np.int64]:
+        """Return for every episode the action that leads to the neighbour nearest to the goal by the heuristic."""
+        actions = np.empty(self.num_envs, np.int64)
+        greedy_steps(self._handles[0], actions)
+        return actions
+
+    def count_moves(
+        self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
+    ) -> None:
+        """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
+        taken = np.asarray(actions)
+        moves += 1
+        diagonals += (taken >= _FIRST_DIAGONAL) & (taken < self.settings.directions) & ~info["blocked"]

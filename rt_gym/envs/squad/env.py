@@ -184,6 +184,11 @@ class RTSquadVectorEnv(GridVectorEnv[Any]):
         self._episodes = SquadEpisodes(common, squads, self.settings, self._mode)
         self._handles = [self._episodes] * self.threads
 
+    @property
+    def squads(self) -> list[Squad]:
+        """The squads of the current episodes; to look at, not to change."""
+        return [episode.squad for episode in self._episodes.squads]
+
     def _assign(self) -> SquadAssignment:
         return SquadAssignment(self._episodes)
 

@@ -13,9 +13,9 @@ from rt_gym.envs.batch import (
     concatenate_maps,
     known_truth,
     make_own_maps,
-    replace_problem,
     tabulate_problems,
 )
+from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.loop import make_step_info
 from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
@@ -176,6 +176,13 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
 
     def _replace_problem(self, k: int, problem: Problem) -> None:
         replace_problem(self._maps, self._problems, k, problem, self.settings.unit(problem), 0)
+
+    def count_moves(
+        self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
+    ) -> None:
+        """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
+        tally = self._episodes.arrays.trip.tally[:, 0]
+        moves[:], diagonals[:] = tally["moves"], tally["diagonals"]
 
     def _own_maps(self, count: int) -> OwnMaps | None:
         settings = self.settings
