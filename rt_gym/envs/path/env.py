@@ -179,6 +179,8 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         shared = PathBatch(maps, bits, problems, self._episodes, make_trip(0), settings.terms(), self._mode)
         self._handles = [handle(batch=shared._replace(trip=make_trip(0)), own=own) for _ in range(self.threads)]
         self._masks = settings.action_masks()
+        directions = np.arange(settings.actions)
+        self._diagonal = (directions >= _FIRST_DIAGONAL) & (directions < settings.directions)
 
     def _replace_problem(self, k: int, problem: Problem) -> None:
         settings, bits = self.settings, self._bits
@@ -207,6 +209,5 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
     ) -> None:
         """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
-        taken = np.asarray(actions)
         moves += 1
-        diagonals += (taken >= _FIRST_DIAGONAL) & (taken < self.settings.directions) & ~info["blocked"]
+        diagonals += self._diagonal.take(actions) & ~info["blocked"]
