@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.path.batch import (
     PathBatch,
     PathStepInfo,
@@ -16,7 +17,8 @@ from rt_gym.envs.path.batch import (
     step_range,
 )
 from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, step
-from rt_gym.envs.path.window import FARTHEST
+from rt_gym.envs.path.greedy import greedy_step, greedy_steps
+from rt_gym.envs.path.window import FARTHEST, make_bitmap
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
@@ -24,9 +26,12 @@ from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
+from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip
 from rt_gym.truth import sight
 from rt_gym.world import World
+
+_FIRST_DIAGONAL = 4  # direction, after the straight ones
 
 
 class PathSettings(Settings):
@@ -142,6 +147,10 @@ class RTPathEnv(GridEnv[PathSettings]):
         """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
         return self._masks[self.kernel_view.terrain.mask[self.kernel_view.cell_now]].copy()
 
+    def greedy_actions(self) -> int:
+        """Return the action that leads to the neighbour nearest to the goal by the heuristic."""
+        return int(greedy_step(self._episode))
+
 
 class RTPathVectorEnv(GridVectorEnv[PathSettings]):
     """The batched twin of ``RTPathEnv``, for policies: thousands of episodes in one kernel call.
@@ -165,10 +174,20 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         margin = max(settings.window // 2, *(0 if settings.private else sight(problem) for problem in settings.pool), 0)
         bits = make_map_bits(settings.grids, margin, settings.fog, settings.private)
         seen = int(np.diff(bits.begin).max()) if bits.unseen.size else 0
+        self._maps, self._problems, self._bits = maps, problems, bits
         self._episodes = make_path_episodes(self.num_envs, settings.history, seen)
         shared = PathBatch(maps, bits, problems, self._episodes, make_trip(0), settings.terms(), self._mode)
         self._handles = [handle(batch=shared._replace(trip=make_trip(0)), own=own) for _ in range(self.threads)]
         self._masks = settings.action_masks()
+        directions = np.arange(settings.actions)
+        self._diagonal = (directions >= _FIRST_DIAGONAL) & (directions < settings.directions)
+
+    def _replace_problem(self, k: int, problem: Problem) -> None:
+        settings, bits = self.settings, self._bits
+        first = 0 if settings.private else int(self._maps.begin[k])
+        replace_problem(self._maps, self._problems, k, problem, settings.unit(problem), first)
+        if not settings.private:
+            bits.blocked[bits.begin[k] : bits.begin[k + 1]] = make_bitmap(~problem.grid.passable, bits.margin)
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
         moves = np.empty(self.num_envs, np.intp)
@@ -179,3 +198,16 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         info = PathStepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
         self._run(step_range, actions, results, info)
         return {"action_mask": self._masks.take(info.moves, axis=0), "blocked": info.blocked}
+
+    def greedy_actions(self) -> NDArray[np.int64]:
+        """Return for every episode the action that leads to the neighbour nearest to the goal by the heuristic."""
+        actions = np.empty(self.num_envs, np.int64)
+        greedy_steps(self._handles[0], actions)
+        return actions
+
+    def count_moves(
+        self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
+    ) -> None:
+        """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
+        moves += 1
+        diagonals += self._diagonal.take(actions) & ~info["blocked"]
