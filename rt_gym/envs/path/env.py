@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym import splits
 from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
 from rt_gym.envs.path.batch import (
     PathBatch,
@@ -21,9 +22,10 @@ from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
 from rt_gym.envs.vector import GridVectorEnv
-from rt_gym.errors import InputError, flag, quoted, whole
+from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
+from rt_gym.levels import LEVELS
 from rt_gym.trip import STAY, make_trip
 from rt_gym.truth import sight
 from rt_gym.world import World
@@ -35,9 +37,13 @@ class PathSettings(Settings):
     Args:
         window: side of the square around the agent that is observed, odd.
         stay: whether standing still is an action, the last one.
+        level: the name of a level (see ``rt_gym.levels``), whose train split is played unless ``map`` or ``problems``
+            are given.
     """
 
-    def __init__(self, window: int = 11, stay: bool = False, **settings: Any) -> None:
+    def __init__(self, window: int = 11, stay: bool = False, level: str | None = None, **settings: Any) -> None:
+        if level is not None and choice("level", level, LEVELS) and not settings.keys() & {"map", "problems"}:
+            settings["problems"] = splits.load(f"{level}-train").problems
         if whole("window", window, 1, 255) % 2 == 0:
             raise InputError(f"window must be odd, not {quoted(window)}")
         super().__init__(**settings)
