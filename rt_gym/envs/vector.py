@@ -119,7 +119,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         for i, one in enumerate(self._seeds(seed)):
             if chosen[i] and (one is not None or not self._begun):
                 self._episodes.common.random[i] = seeded(checked_seed(one))[0]
-        results = make_results(self.num_envs, self.settings.size, last=False)
+        results = make_results(self.num_envs, self.settings, last=False)
         with self._turn:
             info = self._begin(chosen, results)
         self._begun = True
@@ -154,7 +154,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         mode = self._mode
         if mode == DISABLED and self._episodes.common.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
-        results = make_results(self.num_envs, self.settings.size, last=mode == SAME_STEP)
+        results = make_results(self.num_envs, self.settings, last=mode == SAME_STEP)
         checked = self._checked(actions)
         with self._turn:
             info = self._advance(checked, results)
@@ -197,7 +197,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             )
         return chosen
 
-    def _final(self, last: NDArray[np.float32], over: NDArray[np.bool_]) -> dict[str, Any]:
+    def _final(self, last: NDArray[Any], over: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the last observations of the episodes that have just ended, as Gymnasium's own batches do."""
         final = np.empty(self.num_envs, object)
         for i in np.flatnonzero(over):

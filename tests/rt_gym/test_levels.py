@@ -1,4 +1,4 @@
-"""Levels: their maps and problems, that their splits can never change unnoticed, and that every id is ready to learn."""
+"""Levels: their maps and problems, that splits never change unnoticed, and that every id is ready for learners."""
 
 from typing import Any
 
