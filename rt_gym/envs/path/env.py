@@ -234,6 +234,8 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
             handle(batch=shared._replace(trip=make_trip(0)), own=own, memory=memory) for _ in range(self.threads)
         ]
         self._masks = settings.action_masks()
+        directions = np.arange(settings.actions)
+        self._diagonal = (directions >= _FIRST_DIAGONAL) & (directions < settings.directions)
 
     def _replace_problem(self, k: int, problem: Problem) -> None:
         settings, bits = self.settings, self._bits
@@ -262,6 +264,5 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
     ) -> None:
         """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
-        taken = np.asarray(actions)
         moves += 1
-        diagonals += (taken >= _FIRST_DIAGONAL) & (taken < self.settings.directions) & ~info["blocked"]
+        diagonals += self._diagonal.take(actions) & ~info["blocked"]
