@@ -43,7 +43,8 @@ _AGENT = (
 )
 
 Maps = Annotated[
-    list[str], typer.Argument(metavar="MAP...", help="Bundled names, map files, folders of maps, or .scen files.")
+    list[str],
+    typer.Argument(metavar="MAP...", help="Bundled names, splits, map files, folders, or .scen files."),
 ]
 Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.", max=10**6)]
 Trials = Annotated[str, PROBLEMS.option("N|converge", "How often each problem is solved.")]

@@ -8,7 +8,7 @@ import pytest
 
 from rt_gym import Change, InputError, Problem, load_map, sample_problems
 from rt_gym.maps import Scenario, save_map, write_scenarios
-from training.runs import Course, Draw, find_courses, read_changes
+from training.runs import Course, Draw, Task, find_courses, read_changes
 
 
 def courses(*sources: object, **draw: object) -> list[Course]:
@@ -167,3 +167,15 @@ def test_other_files_of_changes_are_refused(name: str, text: str | bytes, part: 
 def test_changes_outside_the_map_are_refused() -> None:
     with pytest.raises(InputError, match="lies outside the map"):
         courses("open-16", changes=(Change(1, (99, 0), False),))
+
+
+def test_the_digest_of_a_course_begins_as_that_of_its_grid_and_tells_changes_apart() -> None:
+    grid = load_map("open-16")
+    task = Task((0, 0), (5, 5), 0)
+    plain, closed, opened = (
+        Course("open", grid, (task,), changes=changes)
+        for changes in ((), (Change(3, (2, 2), False),), (Change(4, (2, 2), False),))
+    )
+    assert plain.digest == grid.digest[:12]
+    assert closed.digest.startswith(f"{plain.digest}+")
+    assert opened.digest != closed.digest

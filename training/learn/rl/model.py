@@ -171,17 +171,25 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
 
     _, sb3 = libraries()
     learners = [sb3.PPO, sb3.A2C, sb3.DQN, *([_maskable_ppo()] if find_spec("sb3_contrib") else [])]
+    reasons = []
     for learner in learners if _is_archive(path) else ():
         try:
             model = learner.load(path, device="cpu")
-        except Exception:  # made by another learner: its parameters do not fit
+        except Exception as error:  # most often it was made by another learner: its parameters do not fit
+            reasons.append(f"{learner.__name__} says: {_first_line(error)}")
             continue
         try:
             return export(model, decide, d_max, history, {"from": Path(path).name})
         except InputError as refusal:
             raise InputError(f"{shown(path)}: {refusal}") from None
     *names, last = (learner.__name__ for learner in learners)
-    raise InputError(f"{shown(path)}: is no model of {', '.join(names)} or {last}")
+    raise InputError("; ".join([f"{shown(path)}: is no model of {', '.join(names)} or {last}", *reasons]))
+
+
+def _first_line(error: Exception) -> str:
+    """Return what went wrong in one line that is not too long to be read."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return lines[0][:200]
 
 
 def _is_archive(path: PathLike) -> bool:
