@@ -59,7 +59,8 @@ each_case = pytest.mark.parametrize("case", CASES)
 
 
 def settings(case: str) -> dict[str, Any]:
-    return {"map": FIELD, "pool": 9, "max_moves": 11, "window": 5, "history": 4} | CASES[case]
+    sources = {} if "problems" in CASES[case] else {"map": FIELD, "pool": 9}
+    return sources | {"max_moves": 11, "window": 5, "history": 4} | CASES[case]
 
 
 def make_batch(count: int = COUNT, mode: AutoresetMode = AutoresetMode.NEXT_STEP, **given: Any) -> Any:
