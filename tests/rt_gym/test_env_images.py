@@ -131,6 +131,7 @@ class TestCheckers:
         checker = pytest.importorskip("stable_baselines3.common.env_checker", reason="needs the extra rl")
         checker.check_env(gym.make(env_id, observation="image").unwrapped)
 
+    @pytest.mark.usefixtures("one_thread")
     def test_its_convolutions_take_images_as_they_are(self, env_id: str) -> None:
         sb3 = pytest.importorskip("stable_baselines3", reason="needs the extra rl")
         env = SB3VecEnv(env_id, num_envs=2, map="open-16", observation="image")

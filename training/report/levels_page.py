@@ -23,7 +23,7 @@ POLICIES = ("random", "greedy")
 BOUNDED = ("rtaa:lookahead=50", "lss-lrta:lookahead=50", "da-lss-lrta:lookahead=50", "tba:R=50")
 COMPLETE = ("astar", "dstar-lite")
 _HEADS = ("level", "optimal", *POLICIES, "best within 50", "agent", *(f"{name}, worst move" for name in COMPLETE))
-_TABLE = re.compile(r"(<!-- (RTPath|RTPathFog) -->\n).*?(?=\n<!-- end -->)", re.DOTALL)
+_TABLE = re.compile(r"(<!-- (RTPath|RTPathFog) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def write_levels_page(folder: Path) -> Path:
@@ -38,7 +38,7 @@ def table(env: str, levels: Iterable[Level]) -> str:
     """Return the table of an environment, a line for every level."""
     lines = [" | ".join(_HEADS), " | ".join("---" for _ in _HEADS)]
     lines += [" | ".join(row_of(env, level)) for level in levels]
-    return "\n".join(f"| {line} |" for line in lines)
+    return "".join(f"| {line} |\n" for line in lines)
 
 
 def row_of(env: str, level: Level) -> Iterator[str]:
