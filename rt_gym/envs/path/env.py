@@ -25,10 +25,9 @@ from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
 from rt_gym.envs.vector import GridVectorEnv
-from rt_gym.errors import InputError, choice, flag, quoted, whole
+from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
-from rt_gym.levels import LEVELS
 from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip
 from rt_gym.truth import sight
@@ -45,8 +44,6 @@ class PathSettings(Settings):
         window: side of the square around the agent that is observed, odd; None for 11, or 37 in an image.
         visits: whether a flat observation ends with a plane of how often the cells of that square have been visited.
         stay: whether standing still is an action, the last one.
-        level: the name of a level (see ``rt_gym.levels``), whose train split is played unless ``map``, ``problems`` or
-            ``split`` is given.
     """
 
     forms = ("box", "dict", "image")
@@ -56,11 +53,8 @@ class PathSettings(Settings):
         window: int | None = None,
         visits: bool = False,
         stay: bool = False,
-        level: str | None = None,
         **settings: Any,
     ) -> None:
-        if level is not None and choice("level", level, LEVELS) and not settings.keys() & {"map", "problems", "split"}:
-            settings["split"] = f"{level}-train"
         if window is not None and whole("window", window, 1, 255) % 2 == 0:
             raise InputError(f"window must be odd, not {quoted(window)}")
         super().__init__(**settings)
