@@ -28,7 +28,18 @@ from training import cli
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]
 ENVIRONMENTS = ROOT / "docs" / "environments.md"
-EXTRAS = ("stable_baselines3", "torch", "pygame", "moviepy", "dask", "pettingzoo", "minari", "onnxruntime", "pandas")
+EXTRAS = (
+    "stable_baselines3",
+    "sb3_contrib",
+    "torch",
+    "pygame",
+    "moviepy",
+    "dask",
+    "pettingzoo",
+    "minari",
+    "onnxruntime",
+    "pandas",
+)
 HEADINGS = [
     "Description",
     "Action Space",

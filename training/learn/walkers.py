@@ -16,12 +16,13 @@ from agents.policies.networks import ACT, BOTH, DEEPEN, Network
 from agents.think_lss import MO_RTS, RULE, ThinkLSS
 from rt_gym import STAY, Fault, InputError, Problem, World, view
 from rt_gym.errors import choice
+from rt_gym.specs import parse_agent
 from training.judge.think import BY_HAND, FixedSlices
 from training.learn.evolve import REGIONS
 from training.learn.rl.course import ENVIRONMENTS as DECIDES
 from training.learn.rl.course import RLConfig
 from training.learn.rl.model import rule_of
-from training.runs.contenders import make_agent, parse_agent
+from training.runs.contenders import make_agent
 
 RANDOM, HAND_RULE = "random", "rule"
 ENVIRONMENTS = ("RTPath-v0", "RTPathFog-v0", *DECIDES)
