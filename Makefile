@@ -39,7 +39,7 @@ types: $(DEV)
 
 # In build/docs/index.html. Pages that have not changed are not made again.
 docs: $(DEV)
-	$(RUN) sphinx --quiet --nitpicky --fail-on-warning --keep-going docs build/docs
+	$(RUN) sphinx --quiet --jobs auto --nitpicky --fail-on-warning --keep-going docs build/docs
 
 unit: $(DEV)
 	$(RUN) pytest -n 2 --dist worksteal --doctest-modules $(TESTED)

@@ -21,12 +21,9 @@ from training import cli
 
 _OUTSIDE = re.compile(r"\]\((?:\.\./)*(README|CONTRIBUTING|CHANGELOG)\.md(?:#[^)]*)?\)")
 _INSIDE = {"README": "index", "CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
-_GENERATED = {
-    "index",
-    "results",
-    *(f"reference/{name}" for name in ("rt_gym", "agents", "training", "algorithms", "command-line")),
-}
+_GENERATED = {"index", *(f"reference/{n}" for n in ("rt_gym", "agents", "training", "algorithms", "command-line"))}
 _OTHERS = "<!-- all other pages -->"
+_ORPHAN = "---\norphan: true\n---\n\n"  # the page of results links all of them; the table of contents would be long
 _BY_MAP = re.compile(r"^## Map by map\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -41,10 +38,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def _complete(app: Sphinx, page: str, source: list[str]) -> None:
     up = "../" * page.count("/")
     text = _OUTSIDE.sub(lambda link: f"]({up}{_INSIDE[link[1]]}.md)", source[0])
-    if page == "results":
-        text += _results(Path(app.srcdir))
     if page.startswith("results/"):
-        text = _BY_MAP.sub(_elsewhere(Path(page).name), text)
+        text = _ORPHAN + _BY_MAP.sub(_elsewhere(Path(page).name), text)
     text = text.replace("<!-- the replay -->", _replay(Path(app.srcdir)))
     for mark, make in _PARTS.items():
         if mark in text:
@@ -66,12 +61,6 @@ def _replay(folder: Path) -> str:
     if not reports:
         return "![LSS-LRTA* learning its way out of the pockets of a map](run.png)"
     return f'<iframe src="{reports[0].name}" title="A replay" style="width: 100%; height: 36rem; border: 0"></iframe>'
-
-
-def _results(folder: Path) -> str:
-    """Return the table of contents for the pages of experiments, which the page of results links one by one."""
-    pages = sorted(page.stem for page in (folder / "results").glob("*.md"))
-    return "\n".join(["", "```{toctree}", ":hidden:", "", *(f"results/{page}" for page in pages), "```", ""])
 
 
 def _elsewhere(name: str) -> str:
