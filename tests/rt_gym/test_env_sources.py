@@ -209,7 +209,7 @@ def test_fresh_maps_must_be_alike() -> None:
     env = make("RTPath-v0", map=lambda rng: Grid(np.ones((next(sizes), 6))))
     env.reset(seed=0)
     env.reset()
-    with pytest.raises(InputError, match="must share their size.* but after 6 x 6 .* came 6 x 7"):
+    with pytest.raises(InputError, match=r"must share their size.* but after 6 x 6 .* came 6 x 7"):
         env.reset()
 
 
