@@ -28,7 +28,8 @@ from agents.rule_lrta import STABLE
 from rt_gym import InputError
 from rt_gym.archive import open_zip
 from rt_gym.errors import MissingLibrary
-from rt_gym.features.decision import LAYERS, SITUATION, squash
+from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.scaling import squashed
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel
 from training.judge.think import BY_HAND
@@ -315,13 +316,6 @@ def settled_depths(samples: Samples) -> NDArray[np.int64]:
     idle = (layers[:, :, _LAYER] == 1) & (layers[:, :, _RISE] == 0)
     stops = idle | ((layers[:, :, _FLAT] >= 1) & (layers[:, :, _STEADY] >= STABLE))
     return np.where(stops.any(axis=1), stops.argmax(axis=1) + 1, samples.d_max)
-
-
-def squashed(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return features as environments show them."""
-    shown = np.ascontiguousarray(rows, np.float32).copy()
-    squash(shown.reshape(-1))
-    return shown
 
 
 def clone(model: Any, examples: Examples, seed: int) -> float:
