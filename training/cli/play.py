@@ -202,8 +202,8 @@ def play(
         pieces += [] if beside is None else [_solo(task, None, budget, beside, max_moves, seed)[0]]
         files.append(_write_html(html, pieces))
     if as_json:
-        rivals = {"beside": one.document() for one in pieces[1:]}
-        print_json(piece.document() | rivals | {"files": [str(path) for path in files]})
+        rival = {"beside": pieces[1].document()} if len(pieces) > 1 else {}
+        print_json(piece.document() | rival | {"files": [str(path) for path in files]})
     else:
         typer.echo("\n".join([*(line for one in pieces for line in one.summary()), *map(_saved, files)]))
 

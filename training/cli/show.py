@@ -230,9 +230,7 @@ class Team(Piece):
     def recording(self) -> SquadRecording:
         """Make the run once more, to be replayed in a page."""
         with blaming(self.contender.agent, self.grid):
-            return record_squad(
-                self.label, self._squad(), self._allowance, self.max_moves, provenance()["command"]
-            )
+            return record_squad(self.label, self._squad(), self._allowance, self.max_moves, provenance()["command"])
 
     def replay(self) -> SquadPlayback:
         """Return the same run, tick by tick."""

@@ -9,15 +9,21 @@ import hashlib
 import json
 from collections.abc import Sequence
 from importlib import resources
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from rt_gym.files import atomic_write
 from rt_gym.render import palette
+from training.judge.tables import Table
+from training.report.chosen import PROBLEMS, Recorder
+from training.report.comparison import Part, describe, describe_table
 from training.report.packing import Attachments
 from training.report.replays import Recording, Reel, SquadRecording
 
-_SCRIPTS = ("unpack.js", "elements.js", "film.js", "pane.js", "replay.js", "plot.js", "tables.js", "page.js")
+_SCRIPTS = (
+    "unpack.js", "elements.js", "film.js", "pane.js", "replay.js", "plot.js", "tables.js", "comparison.js", "page.js",
+)  # fmt: skip
 
 
 def write_page(path: Path, data: dict[str, Any], attachments: Attachments) -> Path:
@@ -29,7 +35,9 @@ def write_page(path: Path, data: dict[str, Any], attachments: Attachments) -> Pa
 def format_page(data: dict[str, Any], attachments: Attachments) -> str:
     """Return the text of a page, which is plain ASCII whatever the data."""
     script = "\n".join(map(_asset, _SCRIPTS))
-    packed = (f'<script type="text/plain" id="attachment-{k}">{text}</script>' for k, text in enumerate(attachments.texts))
+    packed = (
+        f'<script type="text/plain" id="attachment-{k}">{text}</script>' for k, text in enumerate(attachments.texts)
+    )
     parts = {
         "HASH": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "STYLE": _asset("page.css"),
@@ -43,7 +51,17 @@ def format_page(data: dict[str, Any], attachments: Attachments) -> str:
 
 def embedded(data: Any) -> str:
     """Return data as JSON that cannot end the element it stands in."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return json.dumps(_plain(data), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON takes it: what it does not know, and numbers without end, as text."""
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    known = value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))
+    return value if known else str(value)
 
 
 def _asset(name: str) -> str:
@@ -75,3 +93,37 @@ def write_replay(path: Path, title: str, name: str, runs: Sequence[Recording] | 
     else:
         reel.add(name, runs)
     return write_page(path, {"title": title, "comparisons": [], "replay": reel.document()}, attachments)
+
+
+def write_report(
+    path: Path,
+    title: str,
+    parts: Sequence[Part],
+    problems: int = PROBLEMS,
+    *,
+    intro: Sequence[str] = (),
+    tables: Sequence[Table] = (),
+) -> Path:
+    """Write the report of one or more comparisons.
+
+    Args:
+        path: where to.
+        title: of the page.
+        parts: the comparisons.
+        problems: how many problems of each can be replayed.
+        intro: sentences below the title.
+        tables: what is shown before the comparisons, such as the claims of an experiment.
+    """
+    attachments = Attachments()
+    recorder = Recorder(attachments, problems)
+    comparisons = [describe(part, attachments) for part in parts]
+    for part in parts:
+        recorder.add(part.title if len(parts) > 1 else "", part.findings)
+    data = {"title": title, "intro": list(intro), "tables": [describe_table(table) for table in tables]}
+    return write_page(path, data | {"comparisons": comparisons, "replay": recorder.reel.document()}, attachments)
+
+
+def write_unfinished(path: Path, title: str, sentence: str, settings: dict[str, Any]) -> Path:
+    """Write the report of a comparison that was stopped: what is missing, and how to go on."""
+    data = {"title": title, "warning": sentence, "settings": settings, "comparisons": []}
+    return write_page(path, data, Attachments())

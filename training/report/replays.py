@@ -109,7 +109,9 @@ class SquadRecording:
 def record(contender: Contender, agent: Any, problem: Problem, max_moves: int, seed: int) -> Run:
     """Run an agent once with a log. It walks as it does without one."""
     with blaming(contender.agent, problem):
-        return agents.run(agent, problem, budget=contender.budget, max_moves=max_moves, seed=seed, clock=False, log=True)
+        return agents.run(
+            agent, problem, budget=contender.budget, max_moves=max_moves, seed=seed, clock=False, log=True
+        )
 
 
 def record_squad(label: str, squad: Squad, allowance: int, max_ticks: int, command: str) -> SquadRecording:
@@ -121,9 +123,7 @@ def record_squad(label: str, squad: Squad, allowance: int, max_ticks: int, comma
         positions.append(squad.positions)
         work.append(squad.work)
         unserved.append(int((squad.situation.waited > waited).sum()))
-    return SquadRecording(
-        label, squad, allowance, np.array(positions), np.array(work), np.array(unserved), command
-    )
+    return SquadRecording(label, squad, allowance, np.array(positions), np.array(work), np.array(unserved), command)
 
 
 class Reel:

@@ -8,7 +8,7 @@ function fill(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined).map(asNode));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined).map(asNode));
   return element;
 }
 

@@ -46,6 +46,7 @@ function believe(map, walls, problem, moments, positionsAt) {
   const truth = Uint8Array.from(walls);
   const belief = new Timeline(problem.vision === null ? truth : new Uint8Array(truth.length).fill(UNSEEN));
   const changes = problem.changes.filter(([, x, y]) => inside(map, x, y)).sort((a, b) => a[0] - b[0]);
+  Object.assign(belief, { seen: 0, seenAt: [] }); // how many cells were seen, up to now and up to every moment
   const waiting = new Set(); // cells that close when they are left
   let due = 0;
   const edit = (cell, value) => {
@@ -64,6 +65,7 @@ function believe(map, walls, problem, moments, positionsAt) {
     }
     if (problem.vision !== null) for (const [x, y] of positions) look(map, problem.vision, x, y, truth, belief);
     belief.endMoment();
+    belief.seenAt.push(belief.seen);
   }
   return belief;
 }
@@ -75,6 +77,7 @@ function look(map, vision, x, y, truth, belief) {
     const first = Math.max(x - reach, map.left), last = Math.min(x + reach, map.left + map.width - 1);
     for (let column = first; column <= last; column++) {
       const cell = cellOf(map, column, row);
+      if (belief.now[cell] === UNSEEN) belief.seen++;
       belief.enter(cell, truth[cell]);
     }
   }
@@ -186,7 +189,7 @@ class Film {
       ["per move", digits(this.expanded[decided] / Math.max(1, decided)), "Expansions per move up to now"],
       ["scans", WHOLE.format(this.scanned[decided]), "Neighbourhoods read up to now"],
     ];
-    return rows;
+    return [...rows, ...seenRow(this, m)];
   }
 
   story(m) {
@@ -201,6 +204,10 @@ class Film {
     const rest = left ? `, ${plural(left, "move")} of the plan to come` : "";
     return (this.columns.reason[m] === 0 ? "It has planned" : "It follows its plan") + rest + ".";
   }
+}
+
+function seenRow(film, m) {
+  return film.problem.vision === null ? [] : [["seen", WHOLE.format(film.belief.seenAt[m]), "Cells that have been seen up to now"]];
 }
 
 const ENDS = {
@@ -263,6 +270,7 @@ class SquadFilm {
       ["no share", WHOLE.format(this.columns.unserved[m]), "Units that had to plan and were given nothing"],
       ["expansions", WHOLE.format(this.columns.work[m]), "Of all units in the last tick"],
       ["in all", WHOLE.format(this.expanded[m + 1]), "Expansions up to now"],
+      ...seenRow(this, m),
     ];
   }
 

@@ -58,6 +58,7 @@ class Pane {
     this.words = new Uint32Array(this.pixels.data.buffer);
     this.first = Uint8Array.from(film.walls);
     this.command.replaceChildren(film.run.command ? command(film.run.command) : "");
+    this.labelFacts();
     this.paintAll();
   }
 
@@ -127,7 +128,7 @@ class Pane {
   draw(zoom) {
     const view = this.view(zoom), canvas = this.canvas;
     const ratio = window.devicePixelRatio || 1;
-    const wide = Math.max(1, Math.round(canvas.clientWidth * ratio));
+    const wide = Math.max(1, Math.round(this.wide * ratio));
     const high = Math.max(1, Math.round(wide * view.height / view.width));
     if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
     const pen = canvas.getContext("2d"), side = wide / view.width;
@@ -222,24 +223,27 @@ class Pane {
     pen.fill("evenodd");
   }
 
+  // Say what is so at this moment. Only texts are replaced: sixty times a second, elements would be too slow.
   tell() {
     const { film, moment } = this, spent = film.spent(moment), limit = film.run.limit;
     this.limit.textContent = limit === null ? `${plural(spent, film.run.counted.slice(0, -1))}, no limit`
       : `${WHOLE.format(spent)} of ${WHOLE.format(limit)} ${film.run.counted}`;
     this.bar.firstChild.style.width = `${limit ? Math.min(100, 100 * spent / limit) : 0}%`;
-    this.bar.hidden = limit === null;
-    const rows = film.counts(moment);
-    if (film.problem.vision !== null) rows.push(["seen", WHOLE.format(this.countSeen()), "Cells that have been seen up to now"]);
-    this.facts.replaceChildren(...rows.map(([name, text, title]) =>
-      make("div", { title }, make("dt", {}, name), make("dd", { "data-fact": name }, text))));
+    film.counts(moment).forEach(([, text], i) => (this.values[i].textContent = text));
     this.story.textContent = film.story(moment);
-    this.canvas.setAttribute("aria-label", `${film.run.label} after ${moment} moves. ${this.story.textContent}`);
   }
 
-  countSeen() {
-    let seen = 0;
-    for (const state of this.states) if (state !== UNSEEN) seen++;
-    return seen;
+  // The names of what is told, with room for the values.
+  labelFacts() {
+    this.bar.hidden = this.film.run.limit === null;
+    this.values = this.film.counts(0).map(([name]) => make("dd", { "data-fact": name }));
+    this.facts.replaceChildren(...this.film.counts(0).map(([name, , title], i) => make("div", { title }, make("dt", {}, name), this.values[i])));
+    this.canvas.setAttribute("aria-label", `replay of ${this.film.run.label}; what happens is told below`);
+  }
+
+  // How wide the picture is on the page, which is asked only when that can have changed.
+  measure() {
+    this.wide = this.canvas.clientWidth;
   }
 }
 

@@ -18,7 +18,7 @@ class Replay {
     this.panes = [0, 1].map((side) => new Pane(colours, (run) => this.choose(side, run)));
     this.chosen = [-1, -1];
     this.element = this.build(palette);
-    addEventListener("resize", () => this.draw());
+    addEventListener("resize", () => this.resize());
     addEventListener("hashchange", () => this.follow());
   }
 
@@ -66,9 +66,15 @@ class Replay {
     // Another problem keeps the agents, where they ran on it, too.
     const same = (side) => runs.find((i) => this.isSame(this.runs[i], this.runs[this.chosen[side]]));
     const first = known(sides ? sides[0] : same(0), runs[0]);
-    const second = known(sides ? sides[1] : same(1), runs.find((i) => i !== first) ?? first);
+    const second = known(sides ? sides[1] : same(1), this.rivalOf(first, runs));
     this.moment = moment ?? 0;
     await this.choose(0, first, second);
+  }
+
+  // Who is shown beside a run if nobody is named: another agent, under the same budget if there is one.
+  rivalOf(first, runs) {
+    const rivals = runs.filter((i) => this.runs[i].label !== this.runs[first].label);
+    return rivals.find((i) => this.runs[i].budget === this.runs[first].budget) ?? rivals[0] ?? runs.find((i) => i !== first) ?? first;
   }
 
   isSame(one, other) {
@@ -90,6 +96,7 @@ class Replay {
       setOptions(this.panes[i].agent, runs.map((n) => [n, this.nameOf(this.runs[n])]), this.chosen[i]);
       this.panes[i].agent.disabled = runs.length < 2;
       this.panes[i].show(film, this.layers);
+      this.panes[i].measure();
     });
     this.slider.max = this.number.max = this.end;
     this.length.textContent = ` of ${WHOLE.format(this.end)}`;
@@ -146,6 +153,12 @@ class Replay {
       this.panes[i].draw(this.zoom);
       this.panes[i].tell();
     });
+  }
+
+  resize() {
+    if (!this.shown) return;
+    this.shown.forEach((_, i) => this.panes[i].measure());
+    this.draw();
   }
 
   step(moves) {
