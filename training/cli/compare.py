@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from training.judge import Calibration, Findings, Limits
     from training.judge.squads import SquadArena
     from training.judge.tables import Table
-    from training.runs import Draw, Plan
+    from training.runs import Course, Draw, Plan
 
 _BUDGETS = "10,100,1000"
 _AGENT = (
@@ -205,6 +205,7 @@ def _plan(
 
     limits.enlist(specs)  # refuses wrong ones before any problem is drawn
     courses = tuple(gather("drawing problems", find_courses(maps, draw), len(maps)))
+    _tell_of_maps(maps, courses)
     calibration = Calibration(courses, out, units)
     with progress("calibrating", len(limits.times)) as advance:
         contenders = limits.enlist_calibrated(specs, calibration, advance)
@@ -214,6 +215,17 @@ def _plan(
     make_folder(out)
     calibration.keep()
     return plan, calibration
+
+
+def _tell_of_maps(maps: list[str], courses: "tuple[Course, ...]") -> None:
+    """Say which problems were left out, and which terrain is taken for plain ground."""
+    from rt_gym.maps.remarks import swamp_remark
+    from training.runs.courses import expand
+
+    for name, skipped in {course.name: course.skipped for course in courses if course.skipped}.items():
+        typer.echo(f"note: {name}: {skipped} problems on blocked cells are left out", err=True)
+    for remark in filter(None, map(swamp_remark, (place for source in maps for place in expand(source)))):
+        typer.echo(f"note: {remark}", err=True)
 
 
 def _run_squads(plan: "Plan", units: int | None, tick_ms: float | None, out: Path) -> "SquadArena | None":

@@ -17,6 +17,7 @@ from training.cli.terminal import (
     optimal_range,
     print_json,
     progress,
+    tell_remarks,
 )
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ def play(
     task, files = _Task(map_name, start, goal, optimal, vision, changes, seed), list(dict.fromkeys(save or ()))
     ways = agent, max_moves, seed
     piece, zoom = _solo(task, zoom, budget, *ways) if units is None else _team(task, zoom, order, *ways)
+    tell_remarks(map_name, piece.grid)
     perform(piece, Look(window, step, fps, every, zoom, as_json or html is not None), files)
     if trace is not None and isinstance(piece, Solo):
         piece.write_trace(trace)
