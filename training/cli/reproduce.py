@@ -101,12 +101,12 @@ def _conduct(
 ) -> list[dict[str, Any]]:
     """Run experiments one after the other; of several, those that need a missing library are left out."""
     from rt_gym.errors import MissingLibrary
-    from training.experiments.conduct import conduct
+    from training.experiments.conduct import carry_out
 
     documents = []
     for experiment in experiments:
         try:
-            done = conduct(experiment, size, maps, out, workers, progress)
+            done = carry_out(experiment, size, maps, out, workers, progress)
         except MissingLibrary as error:
             if len(experiments) == 1:
                 raise

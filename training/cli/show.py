@@ -134,7 +134,8 @@ class Solo(Piece):
         return Recording(self.contender, run, run.moves, run.cost, run.outcome, provenance()["command"])
 
     def _made(self, log: bool = False) -> Run:
-        task, limits = (self._agent, self.problem), {"budget": self.contender.budget, "max_moves": self.max_moves}
+        task = self._agent, self.problem
+        limits: dict[str, Any] = {"budget": self.contender.budget, "max_moves": self.max_moves}
         with blaming(self.contender.agent, self.problem):
             return agents.run(*task, **limits, seed=self.seed, log=log)
 

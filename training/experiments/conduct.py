@@ -49,8 +49,8 @@ def conduct(
     out: Path = OUT,
     workers: Workers | None = None,
     progress: Reporting = silent,
-) -> Conducted:
-    """Run one experiment, write its tables, and return what it found.
+) -> dict[str, Any]:
+    """Run one experiment, write its tables, and return what it found, as JSON takes it.
 
     Args:
         experiment: which one.
@@ -60,8 +60,14 @@ def conduct(
         workers: what runs the jobs; all cores of this machine by default.
         progress: shows how far each stage has come.
     """
+    return carry_out(experiment, size, maps, out, workers or Workers(), progress).document
+
+
+def carry_out(
+    experiment: Experiment, size: str, maps: Path | None, out: Path, workers: Workers, progress: Reporting
+) -> Conducted:
+    """Run one experiment and write its tables; arguments as in ``conduct``."""
     check_size(size)
-    workers = workers or Workers()
     drawn = [_draw(experiment, part, size, maps, progress) for part in experiment.parts]
     home = out / experiment.id / size
     make_folder(home)

@@ -9,7 +9,7 @@ import numpy as np
 from training.judge import Estimate, Findings, Score, score_all
 from training.judge.advice import Advice, Pick
 from training.judge.scores import collect
-from training.judge.tables import MEASURES, Alarm, Table, digits, interval
+from training.judge.tables import Alarm, Table, digits, interval
 from training.report.commands import play_command
 from training.report.packing import Attachments
 from training.runs import Entry, Runs
@@ -87,7 +87,7 @@ def _value(findings: Findings, number: int) -> str:
     """Return the quality of a contender, in a squad that of its units, with its interval."""
     score = findings.scores[number]
     quality = findings.squads.scores[score.entry].quality if findings.squads else score.quality
-    name = "cost / optimum" if findings.squads else MEASURES[score.measure]
+    name = "cost / optimum" if findings.squads else score.measure
     return f"{name} {digits(quality.value)} {interval(quality)}" if quality else "-"
 
 
@@ -101,7 +101,7 @@ def _leaders(findings: Findings) -> dict[str, Any]:
     else:
         why = "No limit was given. None is better in both quality and work; it has the best quality"
         front = sorted((s for s in scores if s.fronts and s.quality), key=lambda s: s.quality.value if s.quality else 0)
-        ranked = [(s, f"{MEASURES[s.measure]} {digits(s.quality.value)}" if s.quality else "-") for s in front]
+        ranked = [(s, f"{s.measure} {digits(s.quality.value)}" if s.quality else "-") for s in front]
     found = [{"entry": entries.index(score.entry), "value": text} for score, text in ranked[:_NAMED]]
     text = "every agent has failed a problem, so that none can be recommended"
     pick = {"title": "", "text": "" if found else text, "why": why if found else "", "alike": 0, "ranked": found}

@@ -70,9 +70,10 @@ def _asset(name: str) -> str:
 
 def _colours() -> dict[str, Any]:
     """Return the colours of maps and marks, which are those of all other pictures."""
-    names = ("WALL", "EXPANDED", "CHANGED", "TRAIL", "AGENT", "AGENT_EDGE", "GOAL", "GOAL_EDGE", "START", "START_EDGE")
-    names += ("SUBGOAL", "SUBGOAL_EDGE", "UNIT_EDGE")
-    own = {name.lower(): getattr(palette, name) for name in names}
+    names = (
+        "WALL EXPANDED CHANGED TRAIL AGENT AGENT_EDGE GOAL GOAL_EDGE START START_EDGE SUBGOAL SUBGOAL_EDGE UNIT_EDGE"
+    )
+    own = {name.lower(): getattr(palette, name) for name in names.split()}
     lists = {"fog": palette.FOG, "units": palette.UNITS, "ground": palette.TABLE[: palette.HEATS].tolist()}
     return own | lists | {"expanded_blend": palette.EXPANDED_BLEND, "changed_blend": palette.CHANGED_BLEND}
 

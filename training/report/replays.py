@@ -164,7 +164,7 @@ class Reel:
         window = window_on(squad.grid, [places.reshape(-1, 2), goals])
         number = self._add_problem(name, squad.problems[0], window, goals)
         record = squad.record()
-        columns = {"x": places[:, :, 0].T, "y": places[:, :, 1].T, "work": recording.work}
+        columns: dict[str, NDArray[Any]] = {"x": places[:, :, 0].T, "y": places[:, :, 1].T, "work": recording.work}
         self._runs.append({
             "problem": number, "label": recording.label, "budget": f"{recording.allowance} expansions per tick",
             "limit": recording.allowance, "counted": "expansions", "outcome": "goal" if squad.done else "out of moves",

@@ -16,7 +16,7 @@ function buildReplay() {
 
 function buildSettings(settings) {
   const told = [["seed", settings.seed], ["trials", settings.trials], ["move cap", settings.max_moves], ["repeats", settings.repeats],
-    ["processor", settings.processor], ["commit", settings.commit], ...Object.entries(settings.versions || {})];
+    ["processor", settings.processor], ["commit", settings.commit?.slice(0, 12)], ...Object.entries(settings.versions || {})];
   const rows = told.filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
   return section("settings", "Settings", settings.command ? make("p", {}, "Run it again: ", command(settings.command)) : null,
@@ -57,7 +57,7 @@ function build() {
   const page = document.getElementById("page");
   page.append(make("h1", {}, data.title), ...(data.intro || []).map((text) => make("p", { class: "soft" }, text)));
   if (data.warning) page.append(make("p", { class: "warning", role: "alert" }, data.warning));
-  const report = data.comparisons.length ? new Report(data.comparisons) : null;
+  const report = data.comparisons.length ? (window.report = new Report(data.comparisons)) : null;
   const replay = data.replay ? buildReplay() : null;
   if (report) page.append(buildNav());
   page.append(...(data.tables || []).map((table) => new SortedTable(table).element));
