@@ -7,7 +7,6 @@ the first time they are written there, from then on an archive with another dige
 
 import re
 import shutil
-import zipfile
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +21,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 _LINE = re.compile(r"([A-Za-z0-9_.-]{1,80}) sha256:([0-9a-f]{64})")
 _MOST_ARCHIVE, _MOST_FILE, _MOST_FILES = 1 << 28, 1 << 26, 5000  # bytes, bytes and members
 _MOST_DIGESTS = 1 << 20
-_PIECE = 1 << 16
 _NOT_FOUND = 404
 _SECONDS = 30  # without a word from the other side
 
@@ -87,14 +85,8 @@ def unpack(path: PathLike, folder: Path) -> Iterator[str]:
                 continue
             if member.file_size > _MOST_FILE or not name.isprintable() or "\\" in name:
                 raise InputError(f"{file}: its member {quoted(name)} is too large or has no possible name")
-            atomic_write(folder / name, _pieces(archive, member))
+            atomic_write(folder / name, archive.read(member))  # no more than the size that it declares
             yield name
-
-
-def _pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
-    with archive.open(member) as stream:  # which ends with the size that was declared
-        while piece := stream.read(_PIECE):
-            yield piece
 
 
 def _places(name: str, source: str) -> list[str]:

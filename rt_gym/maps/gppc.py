@@ -112,9 +112,12 @@ def load_dynamic_scenarios(path: PathLike) -> DynamicScenarios:
     costs = lines.words("cost")
     if len(costs) < 2 or "octile" not in costs[1:]:
         lines.refuse("one of its costs must be octile")
-    (beside,) = lines.words("patch", 1)
+    (named,) = lines.words("patch", 1)
+    beside = Path(path).parent / Path(named).name
+    if not beside.is_file():
+        lines.refuse(f"there is no file {quoted(named)} beside it")
     lines.expect("commands")
-    patches = read_patches(Path(path).with_name(Path(beside).name))
+    patches = read_patches(beside)
     placed, queries = _commands(lines, width, height, patches, costs[1:])
     return DynamicScenarios(Path(path).stem, width, height, patches, placed, queries)
 

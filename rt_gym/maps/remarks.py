@@ -1,4 +1,7 @@
-"""What somebody should know of a map that was read: islands, and terrain that is taken for plain ground."""
+"""What somebody should know of a map that was read: islands, and terrain that is taken for plain ground.
+
+Nothing is said of maps of more than ``MOST_CELLS`` cells: looking through them would take longer than a word is worth.
+"""
 
 import os
 from pathlib import Path
@@ -8,8 +11,8 @@ import numpy as np
 from rt_gym.files import PathLike, read_bytes, shown
 from rt_gym.grid import Grid
 from rt_gym.maps.movingai import count_swamp
-from rt_gym.sizes import MAP_BYTES
 
+MOST_CELLS = 1 << 22
 _SHOWN = 3  # islands whose sizes are told
 
 
@@ -26,7 +29,7 @@ def islands(grid: Grid) -> list[int]:
 
 def island_remark(grid: Grid) -> str:
     """Return a sentence about the islands of a map, empty if there is but one."""
-    sizes = islands(grid)
+    sizes = islands(grid) if grid.passable.size <= MOST_CELLS else []
     if len(sizes) < 2:
         return ""
     told, others = [f"{size:,}" for size in sizes[:_SHOWN]], sizes[_SHOWN:]
@@ -37,9 +40,9 @@ def island_remark(grid: Grid) -> str:
 
 def swamp_remark(path: PathLike) -> str:
     """Return a sentence about the swamp of a ``.map`` file, empty for one without, and for every other name."""
-    if Path(path).suffix.lower() != ".map" or not os.path.isfile(path):
+    if Path(path).suffix.lower() != ".map" or not os.path.isfile(path) or os.path.getsize(path) > 2 * MOST_CELLS:
         return ""
-    cells = count_swamp(read_bytes(path, MAP_BYTES))
+    cells = count_swamp(read_bytes(path))
     return f"{shown(path)} has {cells:,} cells of swamp (S), which are read as plain ground" if cells else ""
 
 

@@ -84,9 +84,10 @@ def _json_layers(found: list[dict[str, Any]]) -> list[Layer]:
         if entry["type"] == "group":
             rest += reversed(entry["layers"])
         elif entry["type"] == "tilelayer":
-            words = (str(entry.get(name) or "") for name in ("encoding", "compression"))
-            size = entry["width"], entry["height"]
-            layers.append(Layer(str(entry["name"]), *size, *words, entry.get("data"), chunked="chunks" in entry))
+            layer = Layer(str(entry["name"]), entry["width"], entry["height"])
+            layer.encoding, layer.compression = (str(entry.get(key) or "") for key in ("encoding", "compression"))
+            layer.data, layer.chunked = entry.get("data"), "chunks" in entry
+            layers.append(layer)
     return layers
 
 
@@ -111,8 +112,8 @@ class _TmxReader:
         if name == "layer":
             if len(self.layers) == _MOST_LAYERS:
                 raise InputError(f"{self._file}: has more than {_MOST_LAYERS} layers")
-            size = (int(attributes[side]) for side in ("width", "height"))
-            self.layers.append(Layer(attributes.get("name", ""), *size))
+            width, height = int(attributes["width"]), int(attributes["height"])
+            self.layers.append(Layer(attributes.get("name", ""), width, height))
         elif self.layers and name == "data":
             layer, self._within = self.layers[-1], "data"
             layer.encoding, layer.compression = (attributes.get(key, "") for key in ("encoding", "compression"))

@@ -45,7 +45,8 @@ _AGENT = (
 )
 
 Maps = Annotated[
-    list[str], typer.Argument(metavar="MAP...", help="Bundled names, map files, folders of maps, or .scen files.")
+    list[str],
+    typer.Argument(metavar="MAP...", help="Bundled names, splits, map files, folders, or .scen files."),
 ]
 Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.", max=10**6)]
 Trials = Annotated[str, PROBLEMS.option("N|converge", "How often each problem is solved.")]
@@ -153,8 +154,8 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
         InputError: for a price without a leaderboard, or without the agents that define 0 and 1.
     """
     from rt_gym import InputError
+    from rt_gym.specs import parse_sweep
     from training.judge.ranking import PRICE, require_marks
-    from training.runs.contenders import parse_sweep
 
     if price is not None and not wanted:
         raise InputError("--price goes with --leaderboard")

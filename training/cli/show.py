@@ -134,10 +134,9 @@ class Solo(Piece):
         return Recording(self.contender, run, run.moves, run.cost, run.outcome, provenance()["command"])
 
     def _made(self, log: bool = False) -> Run:
-        task = self._agent, self.problem
-        limits: dict[str, Any] = {"budget": self.contender.budget, "max_moves": self.max_moves}
+        limit, moves, seed = self.contender.budget, self.max_moves, self.seed
         with blaming(self.contender.agent, self.problem):
-            return agents.run(*task, **limits, seed=self.seed, log=log)
+            return agents.run(self._agent, self.problem, budget=limit, max_moves=moves, seed=seed, log=log)
 
     @property
     def moves(self) -> int:

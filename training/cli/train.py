@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from training.cli import data
 from training.cli.reporting import leave_report, unfinished_report
 from training.cli.terminal import (
     AGENTS,
@@ -137,6 +138,8 @@ def _report(out: Path, what: str, findings: "Findings", files: list[Path], table
 
 
 def _print_training(result: "DepthResult") -> None:
+    from training.learn.fit import beside_majority
+
     best, quality = result.best, result.quality
     if len(result.candidates) > 1:
         rows = [[f"{one.recipe.price:g}", f"{one.recipe.threshold:g}", *_ratios(one)] for one in result.candidates]
@@ -151,6 +154,7 @@ def _print_training(result: "DepthResult") -> None:
         ["mean error of the depth", f"{quality.depth_error:.2f}"],
     ]
     print_table("The policy", ["", ""], size)
+    typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying the most frequent label"))
     top = sorted(result.importances.items(), key=lambda pair: -pair[1])[:8]
     print_table("What it goes by", ["feature", "cost when shuffled"], [[name, f"{value:+.4f}"] for name, value in top])
 
@@ -216,6 +220,8 @@ def goal(
 
 
 def _print_policy(result: "GoalResult") -> None:
+    from training.learn.fit import beside_majority
+
     quality = result.quality
     shares: list[tuple[str, float]] = [
         ("accuracy, 10 folds of problems", quality.accuracy),
@@ -228,6 +234,7 @@ def _print_policy(result: "GoalResult") -> None:
     lines = [["samples", f"{quality.samples:,}"], ["states", f"{quality.states:,}"]]
     lines += [[name, str(value)] for name, value in result.size.items()]
     print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
+    typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying no"))
 
 
 Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0.")]
@@ -414,3 +421,7 @@ def dealer(
     print_tables([dealers_table(result.times, units, LEARNED if result.policy else None)])
     if result.policy:
         typer.echo(f"\n{out / 'dealer.json'}")
+
+
+app.command()(data.log)
+app.command()(data.export)

@@ -12,7 +12,8 @@ import agents
 from rt_gym import Grid, InputError, Problem, load_map, load_scenarios
 from rt_gym.files import shown
 from rt_gym.maps.gppc import is_dynamic, load_dynamic_scenarios
-from training.runs.contenders import Allowance, enlist, make_agent, parse_agent
+from rt_gym.specs import parse_agent
+from training.runs.contenders import Allowance, enlist, make_agent
 from training.runs.courses import tolerance
 from training.runs.execution import run_all
 from training.runs.jobs import Series, Work

@@ -89,7 +89,7 @@ def draw_points(axis: Axes, marks: Sequence["Mark"], styles: Mapping[str, Style]
         colour, marker = styles[mark.agent]
         look: dict[str, Any] = {"color": colour, "marker": marker, "ms": 0.8 * sizes[mark.size], "ls": ""}
         if isfinite(mark.y):
-            strength = {"alpha": 1.0 if mark.front else _FAINT, "zorder": 4 if mark.front else 3}
+            strength: dict[str, Any] = {"alpha": 1.0 if mark.front else _FAINT, "zorder": 4 if mark.front else 3}
             axis.plot(mark.x, mark.y, mec="white", mew=0.4, **look, **strength)
         else:
             axis.plot(mark.x, 1.0, transform=edge, clip_on=False, mfc="white", mec=colour, **look)
@@ -159,12 +159,12 @@ def _is_free(axis: Axes, box: Bbox, taken: Sequence[Bbox], points: Any) -> bool:
 
 
 def _write(axis: Axes, text: str, place: Any, offset: tuple[int, int], colour: str) -> None:
-    where = axis.transData.inverted().transform(place)
+    x, y = axis.transData.inverted().transform(place)
     align = "left" if offset[0] > 0 else "right" if offset[0] < 0 else "center"
     far = max(map(abs, offset)) > 5
     note = axis.annotate(
         text,
-        where,
+        (x, y),
         offset,
         textcoords="offset points",
         ha=align,

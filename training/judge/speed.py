@@ -21,9 +21,10 @@ from agents import Run
 from rt_gym import Budget, Grid, InputError, Problem
 from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_json
+from rt_gym.specs import parse_sweep
 from training.judge.squads import make_members, make_teams, run_squad
 from training.judge.stats import Estimate, Floats
-from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent, parse_sweep
+from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
 from training.runs.courses import Course, by_map
 from training.runs.execution import say_damaged
 from training.runs.jobs import source_stamp

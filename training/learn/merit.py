@@ -284,14 +284,14 @@ class TimeValidation:
         self.problems, self.settings = problems_of(courses), settings
 
     def level(self) -> float:
-        """Return the ratio of the best fixed number of slices."""
+        """Return the ratio of the best fixed number of slices that reaches all goals; infinite if none does."""
         times = fixed_times(SLICES_TO_BEAT, self.problems, **self.settings)
-        return min(time.ratio for time in times.values())
+        return min((time.ratio for time in times.values() if time.ratio is not None), default=inf)
 
     def rate(self, network: Network) -> Rating:
         """Return the ratio of times; less time has more merit."""
-        times = evaluate(network.choose, self.problems, **self.settings)
-        return Rating(-times.ratio, [times.ratio]) if times.solved.all() else Rating(-inf, [None])
+        ratio = evaluate(network.choose, self.problems, **self.settings).ratio
+        return Rating(-inf if ratio is None else -ratio, [ratio])
 
 
 class WalkValidation:

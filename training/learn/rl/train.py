@@ -122,8 +122,7 @@ _Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path], Findings
 def _beside_slices(config: RLConfig, network: Network, test: tuple[Course, ...]) -> _Comparison:
     """Return how fixed numbers of slices, the rule and the network do."""
     times = contest({"network": network.choose}, problems_of(test), **config.thinking)
-    ratios = {name: time.ratio if time.solved.all() else None for name, time in times.items()}
-    return {"time_ratios": ratios}, [times_table(times)], [], [], None
+    return {"time_ratios": {name: time.ratio for name, time in times.items()}}, [times_table(times)], [], [], None
 
 
 def _beside_depths(
