@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from training.cli import data
+from training.cli.reporting import leave_report, unfinished_report
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
@@ -34,6 +35,9 @@ from training.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from training.judge import Findings
     from training.judge.tables import Table
     from training.learn.goal import GoalResult
     from training.learn.select import Candidate, DepthResult
@@ -108,13 +112,29 @@ def depth(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, read_draw(problems, optimal, seed))
     make_folder(out)
-    with interruptible("finished jobs are kept", out):
+    with _unfinished(out, "depth"), interruptible("finished jobs are kept", out):
         result = train_depth(config, parts, out, workers, progress, csv)
+    _report(out, "depth", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
     _print_training(result)
     _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
+
+
+def _unfinished(out: Path, what: str) -> "AbstractContextManager[None]":
+    """Leave a report that says what is missing if a training is stopped."""
+    from training.runs.jobs import provenance
+
+    return unfinished_report(out, f"rt-gym train {what}", provenance)
+
+
+def _report(out: Path, what: str, findings: "Findings", files: list[Path], tables: "Sequence[Table]" = ()) -> None:
+    """Write the report of a training, and name it among its files."""
+    from training.report.comparison import Part
+
+    part = Part(findings.title, findings, tables)
+    files.append(leave_report(out, f"rt-gym train {what}: judged by {findings.title}", [part]))
 
 
 def _print_training(result: "DepthResult") -> None:
@@ -189,8 +209,9 @@ def goal(
     parts = draw_parts({"train": maps, "test": test}, read_draw(problems, optimal, seed))
     make_folder(out)
     about = {"maps": maps or ["mixed-train"], "problems": problems, "seed": seed, "command": "rt-gym train goal"}
-    with interruptible("finished jobs are kept", out):
+    with _unfinished(out, "goal"), interruptible("finished jobs are kept", out):
         result = train_goal(config, parts, out, workers, about, progress)
+    _report(out, "goal", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
@@ -290,8 +311,11 @@ def rl(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, read_draw(problems, optimal, seed))
     make_folder(out)
-    with interruptible("what was learned until the last look at the validation maps is kept", out):
+    kept = "what was learned until the last look at the validation maps is kept"
+    with _unfinished(out, "rl"), interruptible(kept, out):
         result = train_rl(config, parts, out, workers, progress, tensorboard)
+    if result.findings is not None:
+        _report(out, "rl", result.findings, result.files, result.tables[len(result.findings.tables()) :])
     if as_json:
         print_json(result.document())
         return
@@ -341,8 +365,9 @@ def blocks(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
     make_folder(out)
-    with interruptible("finished work is kept", out):
+    with _unfinished(out, "blocks"), interruptible("finished work is kept", out):
         result = train_blocks(config, parts, out, workers, progress)
+    _report(out, "blocks", result.findings, result.files, [result.table()])
     if as_json:
         print_json(result.document())
         return
