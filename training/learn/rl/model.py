@@ -6,8 +6,8 @@ which can run code; one is read only by ``import_zip``, and only if the caller s
 The second half is behaviour cloning: a network begins by doing what a teacher would. States come from the walks of the
 oracle, or of the ready-made tree, on the training maps. What the teacher would choose there follows from the samples:
 the oracle's label, the tree's depth, or the depth at which the hand rule ``settle`` would stop. In RTThink-v0 the
-teacher is a rule of ``training.judge.think``, in RTDepthGoal-v0 that of ``training.learn.evolve``; these walk
-themselves.
+teacher is a rule of ``training.judge.think``, in RTDepthGoal-v0 that of ``training.learn.evolve``, in path environments
+that of ``training.judge.walks``; these walk themselves.
 """
 
 import io
@@ -22,19 +22,22 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from agents.policies.networks import BOTH, KNOWN, Network
+from agents.policies.networks import BOTH, KNOWN, MOVE, Network
 from agents.policies.trees import INPUTS, add_scores, largest, load_policy
 from agents.rule_lrta import STABLE
 from rt_gym import InputError
 from rt_gym.archive import open_zip
-from rt_gym.errors import MissingLibrary
+from rt_gym.envs.path import PathSettings
+from rt_gym.errors import MissingLibrary, quoted
 from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel
 from training.judge.think import BY_HAND
+from training.judge.walks import LeastVisited
+from training.learn import problems_of
 from training.learn.evolve import REGIONS, Encoding
 from training.learn.log import Logging, Samples, log_samples
-from training.learn.rl.course import RLConfig, balanced
+from training.learn.rl.course import RLConfig, problems_to_learn
 from training.learn.targets import Recipe, by_layers
 from training.runs import Course, Workers
 
@@ -42,6 +45,9 @@ _MISSING = "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[
 _MOST_BYTES = 1 << 32  # of a checkpoint
 _MOST_UNPACKED = 1 << 27  # bytes of a model of Stable-Baselines3, which is read once for every learner
 _WIDE = 64  # hidden units of critics, which never leave the training
+# The largest norm of a gradient in path environments. That of the critic, whose targets are sums over a whole walk, is
+# far larger than that of the actor: cut to the usual 0.5 together, they leave the actor nothing to learn from.
+_NORM = 10.0
 
 
 def libraries() -> tuple[Any, Any]:
@@ -64,7 +70,7 @@ def check_installed(config: RLConfig, log: Path | None = None) -> None:
     if config.algo == "maskable-ppo":
         _maskable_ppo()
     if log is not None and find_spec("tensorboard") is None:
-        raise MissingLibrary("a log for TensorBoard needs it: pip install tensorboard")
+        raise MissingLibrary("a log for TensorBoard needs it: pip install 'rt_gym[rl]'")
 
 
 def make_env(config: RLConfig, problems: Any) -> Any:
@@ -91,19 +97,20 @@ def make_model(config: RLConfig, env: Any, log: Path | None = None) -> Any:
         "tensorboard_log": None if log is None else str(log),
     }
     units = list(config.hidden)
+    norm = {"max_grad_norm": _NORM} if config.decide == MOVE else {}
     if config.algo == "dqn":
         return sb3.DQN(
-            **common, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU}, batch_size=512, train_freq=1,
+            **common, **norm, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU}, batch_size=512, train_freq=1,
             gradient_steps=4, buffer_size=500_000, learning_starts=min(10_000, config.steps // 10),
             target_update_interval=2_000, exploration_fraction=0.3, exploration_final_eps=0.02,
         )  # fmt: skip
     net = {"net_arch": {"pi": units, "vf": [_WIDE, _WIDE]}, "activation_fn": torch.nn.Tanh}
     if config.algo == "a2c":
-        return sb3.A2C(**common, policy_kwargs=net, n_steps=16, gae_lambda=0.95, ent_coef=0.001)
-    steps = max(16, 16_384 // config.episodes)
+        return sb3.A2C(**common, **norm, policy_kwargs=net, n_steps=16, gae_lambda=0.95, ent_coef=0.001)
+    steps = min(max(16, 16_384 // config.episodes), max(1, config.steps // config.episodes))
     learner = sb3.PPO if config.algo == "ppo" else _maskable_ppo()
     return learner(
-        **common, policy_kwargs=net, n_steps=steps, batch_size=min(2048, steps * config.episodes), n_epochs=4,
+        **common, **norm, policy_kwargs=net, n_steps=steps, batch_size=min(2048, steps * config.episodes), n_epochs=4,
         gae_lambda=0.98, ent_coef=0.001, clip_range=0.2, target_kl=0.03,
     )  # fmt: skip
 
@@ -112,7 +119,7 @@ def _maskable_ppo() -> Any:
     try:
         from sb3_contrib import MaskablePPO
     except ImportError:
-        raise MissingLibrary("maskable-ppo needs sb3-contrib: pip install sb3-contrib") from None
+        raise MissingLibrary("maskable-ppo needs sb3-contrib: pip install 'rt_gym[rl]'") from None
     return MaskablePPO
 
 
@@ -132,30 +139,62 @@ def export(model: Any, decide: str, d_max: int, history: int, about: dict[str, A
     Raises:
         InputError: if it is not a network for this decision.
     """
+    return Network(
+        decide=decide,
+        features=KNOWN[decide],
+        d_max=d_max,
+        depths=tuple(range(1, d_max + 1)) if decide in ("depth", BOTH) else (),
+        history=history,
+        about=about,
+        **_layers(model, decide, len(KNOWN[decide])),
+        **(REGIONS if decide == BOTH else {}),
+    )
+
+
+def _layers(model: Any, decide: str, inputs: int) -> dict[str, Any]:
+    """Return layers and activation of a learner's network, which must read so many numbers."""
     torch, _ = libraries()
     linear = [layer for layer in actor(model) if isinstance(layer, torch.nn.Linear)]
     kinds = {type(layer) for layer in actor(model)} - {torch.nn.Linear}
     known = {torch.nn.Tanh: "tanh", torch.nn.ReLU: "relu"}
-    if not linear or len(kinds) > 1 or not kinds <= set(known) or linear[0].in_features != len(KNOWN[decide]):
+    if not linear or len(kinds) > 1 or not kinds <= set(known) or linear[0].in_features != inputs:
         raise InputError(f"the learner's network is not one that decides the {decide} from our features")
     layers = tuple((layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear)
+    return {"layers": layers, "activation": known[kinds.pop()] if kinds else "tanh"}
+
+
+def export_walker(model: Any, settings: PathSettings, about: dict[str, Any]) -> Network:
+    """Return the network of a learner that decides the moves of a path environment, as ``export`` does.
+
+    Args:
+        model: a learner of Stable-Baselines3 or sb3-contrib with ``"MlpPolicy"`` and the flat observation.
+        settings: those of its environment, ``env.unwrapped.settings``.
+        about: how it was made, for people.
+
+    Raises:
+        InputError: if it is not a network for these observations.
+    """
+    if settings.observation != "box":
+        raise InputError(f'the observation must be "box", not {quoted(settings.observation)}')
+    seen = {"window": settings.window, "visits": settings.visits, "history": settings.history}
     return Network(
-        decide=decide,
-        features=KNOWN[decide],
-        layers=layers,
-        d_max=d_max,
-        depths=tuple(range(1, d_max + 1)) if decide in ("depth", BOTH) else (),
-        history=history,
-        activation=known[kinds.pop()] if kinds else "tanh",
+        decide=MOVE,
+        features=tuple(f"{name} {k}" for name, part in settings.parts.items() for k in range(part.stop - part.start)),
+        d_max=1,
+        history=settings.history,
+        moves=settings.actions,
+        settings=seen | ({"stay": True} if settings.stay else {}),
         about=about,
-        **(REGIONS if decide == BOTH else {}),
+        **_layers(model, MOVE, settings.size),
     )
 
 
 def exported(model: Any, config: RLConfig) -> Network:
     """Return the network of a learner that is being trained."""
-    d_max = 1 if config.decide == "think" else config.d_max
-    return export(model, config.decide, d_max, config.history, {"training": asdict(config)})
+    about = {"training": asdict(config)}
+    if config.decide == MOVE:
+        return export_walker(model, model.get_env().get_attr("settings", 0)[0], about)
+    return export(model, config.decide, 1 if config.decide == "think" else config.d_max, config.history, about)
 
 
 def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, trusted: bool = False) -> Network:
@@ -246,9 +285,11 @@ class Examples(NamedTuple):
 def teacher_examples(config: RLConfig, courses: Sequence[Course], workers: Workers) -> Examples:
     """Return what the teacher of a training does on some maps."""
     if config.decide == "think":
-        return walked_examples(config, courses, BY_HAND[config.teacher])
+        return walked_examples(config, courses, lambda seen, masks: BY_HAND[config.teacher](seen))
     if config.decide == BOTH:
-        return walked_examples(config, courses, rule_of(config).choose)
+        return walked_examples(config, courses, lambda seen, masks: rule_of(config).choose(seen))
+    if config.decide == MOVE:
+        return walked_examples(config, courses, LeastVisited(problems_of(courses), config.window))
     logging = Logging(config.d_max, config.history, STATES, seed=config.seed)
     walker = load_policy("tree") if config.teacher == "tree" else None
     samples = log_samples(courses, logging, walker, workers)
@@ -267,18 +308,18 @@ def rule_of(config: RLConfig) -> Network:
     return encoding.network(encoding.start())
 
 
-def walked_examples(config: RLConfig, courses: Sequence[Course], rule: Callable[[Any], Any]) -> Examples:
-    """Return what a hand rule does on its own walks."""
+def walked_examples(config: RLConfig, courses: Sequence[Course], rule: Callable[[Any, Any], Any]) -> Examples:
+    """Return what a hand rule, a function of observations and action masks, does on its own walks."""
     batch: Any = gym.make_vec(
         config.env, SIDE_BY_SIDE, vectorization_mode="vector_entry_point", autoreset_mode=AutoresetMode.SAME_STEP,
-        **config.env_settings(balanced(courses)),
+        **config.env_settings(problems_to_learn(config, courses)),
     )  # fmt: skip
-    seen, _ = batch.reset(seed=config.seed)
+    seen, info = batch.reset(seed=config.seed)
     rows, actions = [], []
     for _ in range(STEPS):
         rows.append(seen)
-        actions.append(rule(seen))
-        seen, *_ = batch.step(actions[-1])
+        actions.append(rule(seen, info.get("action_mask")))
+        seen, *_, info = batch.step(actions[-1])
     return Examples(np.concatenate(rows), np.concatenate(actions))
 
 

@@ -7,9 +7,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from agents.policies.networks import BOTH, Network, load_network
+from agents.policies.networks import BOTH, MOVE, Network, load_network
 from rt_gym import InputError
 from rt_gym.archive import load_archive
+from training.judge import walks
 from training.judge.ranking import PRICE, score
 from training.judge.tables import Table, leaderboard_table
 from training.judge.think import contest, times_table
@@ -18,6 +19,7 @@ from training.learn.evolve import KIND, LAYOUT, VERSION, EvolutionConfig, evolve
 from training.learn.merit import (
     LONGEST_WALK,
     WORK,
+    PathValidation,
     RatioValidation,
     TimeValidation,
     Validation,
@@ -27,7 +29,7 @@ from training.learn.merit import (
     guided_opponents,
     opponents,
 )
-from training.learn.rl.course import Progress, RLConfig, balanced
+from training.learn.rl.course import Progress, RLConfig, problems_to_learn
 from training.learn.rl.model import (
     actor,
     check_installed,
@@ -99,6 +101,8 @@ def train_rl(
         found = _beside_slices(config, network, parts.test)
     elif config.decide == BOTH:
         found = _beside_guided(config, network, file, parts.test, workers, reporting)
+    elif config.decide == MOVE:
+        found = _beside_walkers(config, network, file, parts.test)
     else:
         found = _beside_depths(network, file, parts.test, workers, reporting)
     comparison, tables, remarks, written = found
@@ -119,6 +123,23 @@ def _beside_slices(config: RLConfig, network: Network, test: tuple[Course, ...])
     times = contest({"network": network.choose}, problems_of(test), **config.thinking)
     ratios = {name: time.ratio if time.solved.all() else None for name, time in times.items()}
     return {"time_ratios": ratios}, [times_table(times)], [], []
+
+
+def _beside_walkers(config: RLConfig, network: Network, file: Path, test: tuple[Course, ...]) -> _Comparison:
+    """Return how chance, rules, agents that search and the network do; the walks of the network are written."""
+    found = walks.contest(config.env, network, problems_of(test), network.settings, config.seed)
+    results = file.with_name("results.csv")
+    found["network"].to_csv(results)
+    return {"walks": walks.document(found)}, [walks.walks_table(found)], _what_now(config, file), [results]
+
+
+def _what_now(config: RLConfig, file: Path) -> list[str]:
+    """Return how to go on with a network that walks."""
+    return [
+        "What now?",
+        f"  network = agents.policies.networks.load_network({str(file)!r})",
+        f"  rt_gym.evaluate({config.env!r}, network.choose, {config.splits + '-test'!r}, **network.settings)",
+    ]
 
 
 def _beside_depths(
@@ -171,7 +192,7 @@ def train_network(
         return evolve_network(config, setup, on_progress)
     torch, _ = libraries()
     run = _Run(config, setup, on_progress)
-    env = make_env(config, balanced(setup.train))
+    env = make_env(config, problems_to_learn(config, setup.train))
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # networks this small are slower on more
     try:
@@ -249,6 +270,8 @@ class _Run:
 def _validation(config: RLConfig, setup: TrainingSetup) -> Validation:
     if config.decide == "think":
         return TimeValidation(setup.validation, config.thinking)
+    if config.decide == MOVE:
+        return PathValidation(setup.validation, config.env, config.walking)
     if config.decide == BOTH:
         courses = extended(setup.validation, PROBLEMS)
         return WalkValidation(courses, setup.workers, rule_of(config))
@@ -273,9 +296,10 @@ def _callback(run: _Run) -> Any:
         def _on_step(self) -> bool:
             if self.num_timesteps >= _CRITIC_FIRST * run.config.steps:
                 self._wait(False)
-            if self.num_timesteps >= run.seen + run.config.every:
+            if run.seen + run.config.every <= self.num_timesteps < run.config.steps:
                 run.look(self.model)
-            return not run.over
+            # What the last steps teach is learned when they have been made; so the end is after them, not with them.
+            return run.progress.idle < run.config.patience and self.num_timesteps <= run.config.steps
 
         def _wait(self, still: bool) -> None:
             for layer in actor(self.model):
