@@ -135,8 +135,8 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
         InputError: for a price without a leaderboard, or without the agents that define 0 and 1.
     """
     from rt_gym import InputError
+    from rt_gym.specs import parse_sweep
     from training.judge.ranking import PRICE, require_marks
-    from training.runs.contenders import parse_sweep
 
     if price is not None and not wanted:
         raise InputError("--price goes with --leaderboard")

@@ -182,9 +182,9 @@ def _solo(
     task: _Task, zoom: int | None, budget: int | None, spec: str, max_moves: int, seed: int
 ) -> "tuple[Solo, int | None]":
     """Return the run of one agent, and how many cells around it are shown."""
+    from rt_gym.specs import parse_agent
     from training.cli.show import Solo
     from training.runs import Allowance, enlist
-    from training.runs.contenders import parse_agent
 
     problem = task.problem()
     zoom, huge = _near(problem.grid, zoom)
@@ -196,9 +196,9 @@ def _team(
     task: _Task, zoom: int | None, order: _Order, spec: str, max_moves: int, seed: int
 ) -> "tuple[Team, int | None]":
     """Return the run of a squad, and how many cells around its first unit are shown."""
+    from rt_gym.specs import parse_agent
     from training.cli.show import Team
     from training.runs import Allowance, enlist
-    from training.runs.contenders import parse_agent
 
     problems, options = task.problems(order.units or 1), order.options()
     zoom, _ = _near(problems[0].grid, zoom)

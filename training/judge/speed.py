@@ -22,9 +22,10 @@ from rt_gym import Budget, Grid, InputError, Problem, load_map, load_scenarios
 from rt_gym.errors import whole
 from rt_gym.files import atomic_write, read_json, shown
 from rt_gym.maps import Scenario
+from rt_gym.specs import parse_sweep
 from training.judge.squads import make_members, make_teams, run_squad
 from training.judge.stats import Estimate, Floats
-from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent, parse_sweep
+from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
 from training.runs.courses import Course, by_map, tolerance
 from training.runs.execution import run_all, say_damaged
 from training.runs.jobs import Series, Work, source_stamp

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from rt_gym import InputError, Problem
-from rt_gym.envs.single import pick, seeded
+from rt_gym.envs.fresh import pick
+from rt_gym.envs.single import seeded
 from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.squad.episode import SquadEpisode
 from rt_gym.errors import whole

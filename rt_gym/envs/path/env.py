@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rt_gym import splits
 from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.path.batch import (
     PathBatch,
     PathStepInfo,
@@ -18,8 +19,9 @@ from rt_gym.envs.path.batch import (
     step_range,
 )
 from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, step
+from rt_gym.envs.path.greedy import greedy_step, greedy_steps
 from rt_gym.envs.path.image import BRIGHT, CHANNELS, Memory, make_memory
-from rt_gym.envs.path.window import FARTHEST
+from rt_gym.envs.path.window import FARTHEST, make_bitmap
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
@@ -28,11 +30,12 @@ from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
 from rt_gym.levels import LEVELS
+from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip
 from rt_gym.truth import sight
 from rt_gym.world import World
 
-
+_FIRST_DIAGONAL = 4  # direction, after the straight ones
 _WINDOW, _IMAGE_WINDOW = 11, 37  # the second is the least odd number that Stable-Baselines3's convolutions take
 
 
@@ -57,7 +60,7 @@ class PathSettings(Settings):
         level: str | None = None,
         **settings: Any,
     ) -> None:
-        if level is not None and choice("level", level, LEVELS) and not settings.keys() & {"map", "problems"}:
+        if level is not None and choice("level", level, LEVELS) and not settings.keys() & {"map", "problems", "split"}:
             settings["problems"] = splits.load(f"{level}-train").problems
         if window is not None and whole("window", window, 1, 255) % 2 == 0:
             raise InputError(f"window must be odd, not {quoted(window)}")
@@ -197,6 +200,10 @@ class RTPathEnv(GridEnv[PathSettings]):
         """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
         return self._masks[self.kernel_view.terrain.mask[self.kernel_view.cell_now]].copy()
 
+    def greedy_actions(self) -> int:
+        """Return the action that leads to the neighbour nearest to the goal by the heuristic."""
+        return int(greedy_step(self._episode))
+
 
 class RTPathVectorEnv(GridVectorEnv[PathSettings]):
     """The batched twin of ``RTPathEnv``, for policies: thousands of episodes in one kernel call.
@@ -220,6 +227,7 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         margin = max(settings.window // 2, *(0 if settings.private else sight(problem) for problem in settings.pool), 0)
         bits = make_map_bits(settings.grids, margin, settings.fog, settings.private)
         seen = int(np.diff(bits.begin).max()) if bits.unseen.size else 0
+        self._maps, self._problems, self._bits = maps, problems, bits
         self._episodes = make_path_episodes(self.num_envs, settings.history, seen)
         shared = PathBatch(maps, bits, problems, self._episodes, make_trip(0), settings.terms(), self._mode)
         memory = settings.memory(int(np.diff(maps.begin).max()), self.num_envs)
@@ -227,6 +235,13 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
             handle(batch=shared._replace(trip=make_trip(0)), own=own, memory=memory) for _ in range(self.threads)
         ]
         self._masks = settings.action_masks()
+
+    def _replace_problem(self, k: int, problem: Problem) -> None:
+        settings, bits = self.settings, self._bits
+        first = 0 if settings.private else int(self._maps.begin[k])
+        replace_problem(self._maps, self._problems, k, problem, settings.unit(problem), first)
+        if not settings.private:
+            bits.blocked[bits.begin[k] : bits.begin[k + 1]] = make_bitmap(~problem.grid.passable, bits.margin)
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
         moves = np.empty(self.num_envs, np.intp)
@@ -237,3 +252,17 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         info = PathStepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
         self._run(step_range, actions, results, info)
         return {"action_mask": self._masks.take(info.moves, axis=0), "blocked": info.blocked}
+
+    def greedy_actions(self) -> NDArray[np.int64]:
+        """Return for every episode the action that leads to the neighbour nearest to the goal by the heuristic."""
+        actions = np.empty(self.num_envs, np.int64)
+        greedy_steps(self._handles[0], actions)
+        return actions
+
+    def count_moves(
+        self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
+    ) -> None:
+        """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
+        taken = np.asarray(actions)
+        moves += 1
+        diagonals += (taken >= _FIRST_DIAGONAL) & (taken < self.settings.directions) & ~info["blocked"]

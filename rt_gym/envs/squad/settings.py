@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rt_gym.envs.path import PathSettings
+from rt_gym.envs.pool import DEFAULTS
 from rt_gym.errors import InputError, choice, flag, whole
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
@@ -47,8 +48,11 @@ class ParallelSettings(PathSettings):
             raise InputError(
                 'push goes with blocking=True and on_arrival="stay": only who stands on its goal is pushed'
             )
-        settings.setdefault("pool", max(128, 4 * self.units))
+        if settings.get("problems") is None and settings.get("split") is None:
+            settings.setdefault("pool", max(DEFAULTS.pool, 4 * self.units))
         super().__init__(stay=True, max_moves=whole("max_ticks", max_ticks, 1, 10**9), **settings)
+        if self.fresh:
+            raise InputError("map must not be made for every episode here, where units draw their problems from a pool")
         if flag("shared_fog", shared_fog) and not self.fog:
             raise InputError("shared_fog goes with a vision")
         self._choices = [self._fitting(grid) for grid in self.grids]
