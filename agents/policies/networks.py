@@ -85,7 +85,9 @@ class Network:
         self._set("depths", tuple(whole("every depth", depth, 1, self.d_max) for depth in self.depths))
         if (self.decide in ("depth", BOTH)) != bool(self.depths):
             raise InputError("must list depths if and only if it decides the depth")
-        self._set("moves", whole("moves", self.moves, 4, 9) if self.decide == MOVE else whole("moves", self.moves, 0, 0))
+        self._set(
+            "moves", whole("moves", self.moves, 4, 9) if self.decide == MOVE else whole("moves", self.moves, 0, 0)
+        )
         self._set("level", whole("level", self.level, 0, MAX_LEVEL if self.decide == BOTH else 0))
         inputs = len(self.features)
         self._set("mean", _numbers("mean", np.zeros(inputs) if self.mean is None else self.mean, (inputs,)))

@@ -223,9 +223,7 @@ RLHistory = Annotated[
     int | None,
     LEARNING.option("N", "Steps back that features reach; 20, 50 in RTDepthGoal-v0.", min=1, max=10_000),
 ]
-RewardPrice = Annotated[
-    float | None, LEARNING.option("STEPS", "What an expansion costs in the reward; 0.02.", min=0.0)
-]
+RewardPrice = Annotated[float | None, LEARNING.option("STEPS", "What an expansion costs in the reward; 0.02.", min=0.0)]
 Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4, or 1e-3 in RTPath.")]
 Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]

@@ -111,7 +111,9 @@ def contest(
 def walks_table(found: Mapping[str, Evaluation]) -> Table:
     """Return a table with a row for every policy."""
     columns = ["\npolicy", "\nsolved", "weighted\nshare", "95 %\ninterval", "subopt.\nmean", "subopt.\nmedian"]
-    return Table("On the test maps", [*columns, "\nmoves", "exp. per move\npooled"], [_row(*one) for one in found.items()])
+    return Table(
+        "On the test maps", [*columns, "\nmoves", "exp. per move\npooled"], [_row(*one) for one in found.items()]
+    )
 
 
 def _row(name: str, found: Evaluation) -> list[str]:

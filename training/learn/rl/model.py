@@ -28,6 +28,7 @@ from agents.rule_lrta import STABLE
 from rt_gym import InputError
 from rt_gym.archive import open_zip
 from rt_gym.envs.path import PathSettings
+from rt_gym.envs.path.image import MOST
 from rt_gym.errors import MissingLibrary, quoted
 from rt_gym.features.decision import LAYERS, SITUATION, squash
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
@@ -48,6 +49,7 @@ _WIDE = 64  # hidden units of critics, which never leave the training
 # The largest norm of a gradient in path environments. That of the critic, whose targets are sums over a whole walk, is
 # far larger than that of the actor: cut to the usual 0.5 together, they leave the actor nothing to learn from.
 _NORM = 10.0
+_CELLS, _VISITS = 4.0, 2.0  # of the way to the goal, and of a cell, that are one in a network
 
 
 def libraries() -> tuple[Any, Any]:
@@ -96,15 +98,16 @@ def make_model(config: RLConfig, env: Any, log: Path | None = None) -> Any:
         "device": "cpu",
         "tensorboard_log": None if log is None else str(log),
     }
-    units = list(config.hidden)
-    norm = {"max_grad_norm": _NORM} if config.decide == MOVE else {}
+    units, walks = list(config.hidden), config.decide == MOVE
+    norm = {"max_grad_norm": _NORM} if walks else {}
     if config.algo == "dqn":
         return sb3.DQN(
-            **common, **norm, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU}, batch_size=512, train_freq=1,
-            gradient_steps=4, buffer_size=500_000, learning_starts=min(10_000, config.steps // 10),
+            **common, **norm, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU} | _inputs(config, env),
+            batch_size=512, train_freq=1, gradient_steps=4, buffer_size=500_000, learning_starts=min(10_000, config.steps // 10),
             target_update_interval=2_000, exploration_fraction=0.3, exploration_final_eps=0.02,
         )  # fmt: skip
-    net = {"net_arch": {"pi": units, "vf": [_WIDE, _WIDE]}, "activation_fn": torch.nn.Tanh}
+    net = {"net_arch": {"pi": units, "vf": [_WIDE, _WIDE]}, "activation_fn": torch.nn.ReLU if walks else torch.nn.Tanh}
+    net |= _inputs(config, env)
     if config.algo == "a2c":
         return sb3.A2C(**common, **norm, policy_kwargs=net, n_steps=16, gae_lambda=0.95, ent_coef=0.001)
     steps = min(max(16, 16_384 // config.episodes), max(1, config.steps // config.episodes))
@@ -113,6 +116,38 @@ def make_model(config: RLConfig, env: Any, log: Path | None = None) -> Any:
         **common, **norm, policy_kwargs=net, n_steps=steps, batch_size=min(2048, steps * config.episodes), n_epochs=4,
         gae_lambda=0.98, ent_coef=0.001, clip_range=0.2, target_kl=0.03,
     )  # fmt: skip
+
+
+def _inputs(config: RLConfig, env: Any) -> dict[str, Any]:
+    """Return how a policy takes what it reads: as it is, but the numbers of walks about as large as each other."""
+    if config.decide != MOVE:
+        return {}
+    from stable_baselines3.common.torch_layers import FlattenExtractor
+
+    class Scaled(FlattenExtractor):
+        """Divides every number by its scale."""
+
+        def __init__(self, observation_space: Any) -> None:
+            super().__init__(observation_space)
+            self.register_buffer("scale", libraries()[0].from_numpy(input_scales(settings)))
+
+        def forward(self, observations: Any) -> Any:
+            return super().forward(observations) / self.scale
+
+    settings: PathSettings = env.get_attr("settings", 0)[0]
+    return {"features_extractor_class": Scaled}
+
+
+def input_scales(settings: PathSettings) -> NDArray[np.float32]:
+    """Return what the numbers of an observation are divided by, so that cells and visits count in a network.
+
+    An observation is divided by the side of the map, of which a step is a small part, and by the most visits.
+    """
+    scales = np.ones(settings.size, np.float32)
+    scales[settings.parts["goal"]] = _CELLS / settings.side
+    if settings.visits:
+        scales[settings.parts["visits"]] = _VISITS / MOST
+    return scales
 
 
 def _maskable_ppo() -> Any:
@@ -184,9 +219,17 @@ def export_walker(model: Any, settings: PathSettings, about: dict[str, Any]) -> 
         history=settings.history,
         moves=settings.actions,
         settings=seen | ({"stay": True} if settings.stay else {}),
+        scale=_scale_of(model),
         about=about,
         **_layers(model, MOVE, settings.size),
     )
+
+
+def _scale_of(model: Any) -> Any:
+    """Return what a learner divides its inputs by; None if it takes them as they are."""
+    policy = model.policy.q_net if hasattr(model.policy, "q_net") else model.policy
+    scale = getattr(policy.features_extractor, "scale", None)
+    return None if scale is None else scale.numpy()
 
 
 def exported(model: Any, config: RLConfig) -> Network:
@@ -271,6 +314,7 @@ def agree(model: Any, network: Network, rows: Any, masks: Any = None) -> float:
 STATES = 300  # of a problem
 SIDE_BY_SIDE, STEPS = 64, 1500  # episodes in which a rule walks, and their steps
 EPOCHS, BATCH, RATE = 20, 4096, 3e-3
+WALK_BATCH = 1024  # which of eight moves is the cheapest takes more updates to learn than one number
 
 _LAYER, _RISE, _FLAT, _STEADY = (LAYERS.index(name) for name in ("layer", "layer_rise", "flat", "steady"))
 
@@ -357,8 +401,15 @@ def squashed(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return shown
 
 
-def clone(model: Any, examples: Examples, seed: int) -> float:
-    """Let the policy of a model of Stable-Baselines3 imitate the examples; return how often it agrees in the end."""
+def clone(model: Any, examples: Examples, seed: int, batch: int | None = None) -> float:
+    """Let the policy of a model of Stable-Baselines3 imitate the examples; return how often it agrees in the end.
+
+    Args:
+        model: whose policy it is.
+        examples: what to imitate.
+        seed: of their order.
+        batch: how many of them make an update; the usual number if None.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
@@ -367,9 +418,9 @@ def clone(model: Any, examples: Examples, seed: int) -> float:
     optimiser = torch.optim.Adam(policy.parameters(), RATE)
     policy.set_training_mode(True)
     for _ in range(EPOCHS):
-        for batch in torch.randperm(len(rows), generator=generator).split(BATCH):
-            heads = _heads(policy.get_distribution(rows[batch]).distribution)
-            wanted = actions[batch].reshape(len(batch), -1).unbind(dim=1)
+        for some in torch.randperm(len(rows), generator=generator).split(batch or BATCH):
+            heads = _heads(policy.get_distribution(rows[some]).distribution)
+            wanted = actions[some].reshape(len(some), -1).unbind(dim=1)
             optimiser.zero_grad()
             torch.stack([*map(torch.nn.functional.cross_entropy, heads, wanted)]).sum().backward()
             optimiser.step()

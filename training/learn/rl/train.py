@@ -31,6 +31,7 @@ from training.learn.merit import (
 )
 from training.learn.rl.course import Progress, RLConfig, problems_to_learn
 from training.learn.rl.model import (
+    WALK_BATCH,
     actor,
     check_installed,
     clone,
@@ -228,7 +229,8 @@ class _Run:
         self.setup.folder.mkdir(parents=True, exist_ok=True)
         if config.teacher != "none":
             self.on_progress(0, f"imitating the {config.teacher}")
-            clone(model, teacher_examples(config, self.setup.train, self.setup.workers), config.seed)
+            examples = teacher_examples(config, self.setup.train, self.setup.workers)
+            clone(model, examples, config.seed, WALK_BATCH if config.decide == MOVE else None)
         self.progress = Progress(self.validation.names, self.validation.level())
         self.look(model)
 
