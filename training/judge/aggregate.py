@@ -5,7 +5,7 @@ Learning at the Edge of the Statistical Precipice, propose both measures, with i
 the seeds of every task are drawn again with replacement, the tasks stay.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import trim_mean
@@ -22,7 +22,8 @@ def interquartile_mean(scores: Sequence[Floats], seed: int = 0) -> Estimate:
         scores: an array per task, with a score for every seed.
         seed: of the resamplings.
     """
-    return _bootstrapped(lambda drawn: float(trim_mean(np.concatenate(drawn), _QUARTER)), [scores], seed)
+    drawn = np.concatenate(_resampled(scores, np.random.default_rng(seed)), axis=1)
+    return estimate(trim_mean(drawn, _QUARTER, axis=1), max(map(len, scores)))
 
 
 def probability_of_improvement(first: Sequence[Floats], second: Sequence[Floats], seed: int = 0) -> Estimate:
@@ -35,22 +36,15 @@ def probability_of_improvement(first: Sequence[Floats], second: Sequence[Floats]
         second: the same for the other learner, which may have another number of seeds.
         seed: of the resamplings.
     """
-    tasks = len(first)
-    return _bootstrapped(lambda drawn: _wins(drawn[:tasks], drawn[tasks:]), [first, second], seed)
-
-
-def _wins(first: Sequence[Floats], second: Sequence[Floats]) -> float:
-    shares = [
-        (one[:, None] > other).mean() + (one[:, None] == other).mean() / 2
-        for one, other in zip(first, second, strict=True)
-    ]
-    return float(np.mean(shares))
-
-
-def _bootstrapped(measure: Callable[[list[Floats]], float], learners: list[Sequence[Floats]], seed: int) -> Estimate:
-    """Return a measure of the scores of all learners and tasks, with its interval over resampled seeds."""
-    scores = [np.asarray(task, np.float64) for learner in learners for task in learner]
     rng = np.random.default_rng(seed)
-    drawn = ([rng.choice(task, task.size) for task in scores] for _ in range(RESAMPLINGS))
-    values = np.array([measure(scores), *map(measure, drawn)])
-    return estimate(values, max(task.size for task in scores))
+    pairs = zip(_resampled(first, rng), _resampled(second, rng), strict=True)
+    wins = [(1 + np.sign(one[:, :, None] - other[:, None, :])).mean(axis=(1, 2)) / 2 for one, other in pairs]
+    return estimate(np.mean(wins, axis=0), max(map(len, (*first, *second))))
+
+
+def _resampled(scores: Sequence[Floats], rng: np.random.Generator) -> list[Floats]:
+    """Return for every task its scores as they are in the first row, and drawn again in each of the others."""
+    return [
+        np.concatenate([[task], np.asarray(task)[rng.integers(len(task), size=(RESAMPLINGS, len(task)))]])
+        for task in scores
+    ]

@@ -23,7 +23,7 @@ from training.judge.stats import Floats
 from training.judge.walks import BOUNDED, LIMIT, weighted
 from training.learn import OnProgress, TrainingSetup, draw_parts
 from training.learn.rl.course import RLConfig, level_of
-from training.learn.rl.model import _NORM, libraries
+from training.learn.rl.model import NORM, libraries
 from training.learn.rl.train import train_network
 from training.runs import Draw, Workers
 from training.runs.execution import say_damaged
@@ -61,6 +61,11 @@ class BaselineConfig:
             raise InputError("levels must be given, and each of them once")
         whole("seeds", self.seeds, 1, 1000)
         whole("steps", self.steps, _EPISODES)
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return len(list(self.cells()))
 
     def cells(self) -> Iterator["Cell"]:
         """Yield all cells; what has no chance in it has one seed."""
@@ -142,7 +147,7 @@ def make_learner(name: str, level: str, seed: int) -> Any:
     recurrent = name == "RecurrentPPO"
     return getattr(sb3 if name == "PPO" else sb3_contrib, name)(
         "MlpLstmPolicy" if recurrent else "MlpPolicy", env, learning_rate=1e-3, n_steps=_STEPS, batch_size=1024,
-        n_epochs=4, gamma=_GAMMA, ent_coef=0.01, max_grad_norm=_NORM, seed=seed, device="cpu",
+        n_epochs=4, gamma=_GAMMA, ent_coef=0.01, max_grad_norm=NORM, seed=seed, device="cpu",
         policy_kwargs={"lstm_hidden_size": 64} if recurrent else {},
     )  # fmt: skip
 

@@ -48,7 +48,7 @@ _MOST_UNPACKED = 1 << 27  # bytes of a model of Stable-Baselines3, which is read
 _WIDE = 64  # hidden units of critics, which never leave the training
 # The largest norm of a gradient in path environments. That of the critic, whose targets are sums over a whole walk, is
 # far larger than that of the actor: cut to the usual 0.5 together, they leave the actor nothing to learn from.
-_NORM = 10.0
+NORM = 10.0
 _CELLS, _VISITS = 4.0, 2.0  # of the way to the goal, and of a cell, that are one in a network
 
 
@@ -99,12 +99,13 @@ def make_model(config: RLConfig, env: Any, log: Path | None = None) -> Any:
         "tensorboard_log": None if log is None else str(log),
     }
     units, walks = list(config.hidden), config.decide == MOVE
-    norm = {"max_grad_norm": _NORM} if walks else {}
+    norm = {"max_grad_norm": NORM} if walks else {}
     if config.algo == "dqn":
         return sb3.DQN(
             **common, **norm, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU} | _inputs(config, env),
-            batch_size=512, train_freq=1, gradient_steps=4, buffer_size=500_000, learning_starts=min(10_000, config.steps // 10),
-            target_update_interval=2_000, exploration_fraction=0.3, exploration_final_eps=0.02,
+            batch_size=512, train_freq=1, gradient_steps=4, buffer_size=500_000,
+            learning_starts=min(10_000, config.steps // 10), target_update_interval=2_000,
+            exploration_fraction=0.3, exploration_final_eps=0.02,
         )  # fmt: skip
     net = {"net_arch": {"pi": units, "vf": [_WIDE, _WIDE]}, "activation_fn": torch.nn.ReLU if walks else torch.nn.Tanh}
     net |= _inputs(config, env)
