@@ -7,7 +7,16 @@ import pytest
 
 from agents.policies.networks import MOVE, Network
 from rt_gym import Grid, Problem, evaluate, splits
-from training.judge.walks import LeastVisited, Sampled, anchors, contest, document, walks_table, weighted, weighted_share
+from training.judge.walks import (
+    LeastVisited,
+    Sampled,
+    anchors,
+    contest,
+    document,
+    walks_table,
+    weighted,
+    weighted_share,
+)
 
 LEVEL = "RTPath-Random-16x16-v0"
 SEEN = {"window": 5, "visits": True}

@@ -50,7 +50,9 @@ def few_examples(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestSettings:
     def test_every_path_id_has_a_recipe_and_levels_their_own_splits(self) -> None:
         configs = [RLConfig.usual(env) for env in ("RTPath-v0", "RTPathFog-v0", *level_ids())]
-        assert {(config.decide, config.algo, config.teacher) for config in configs} == {("move", "maskable-ppo", "rule")}
+        assert {(config.decide, config.algo, config.teacher) for config in configs} == {
+            ("move", "maskable-ppo", "rule")
+        }
         assert [config.splits for config in configs[:2]] == ["mixed", "mixed"]
         assert {RLConfig.usual(env).splits for env in (LEVEL, FOG)} == {"random-16"}
         assert not is_path("RTDepth-v0")
@@ -65,7 +67,11 @@ class TestSettings:
             (LEVEL, {"teacher": "oracle"}, "the teacher must be none or rule, not oracle"),
             (LEVEL, {"algo": "dqn", "teacher": "rule"}, "dqn learns what things are worth: choose another algo"),
             (LEVEL, {"window": 4}, "window must be an odd number from 3 to 255, not 4"),
-            ("RTDepth-v0", {"window": 5}, "window is for RTPath-v0 and RTPathFog-v0 and their levels, not 'RTDepth-v0'"),
+            (
+                "RTDepth-v0",
+                {"window": 5},
+                "window is for RTPath-v0 and RTPathFog-v0 and their levels, not 'RTDepth-v0'",
+            ),
             ("RTPath-Lava-16x16-v0", {}, "or a level such as RTPath-Open-16x16-v0, not 'RTPath-Lava-16x16-v0'"),
         ],
     )
@@ -147,7 +153,9 @@ class TestTraining:
         first, again = self.train(tmp_path / "two", teacher="none", steps=64, every=1000)
         assert [look[0] for look in again.looks] == [0, 64]
         assert np.isfinite(first.layers[0][0]).all()
-        weights = [self.train(tmp_path / name, teacher="none", steps=steps)[0] for name, steps in (("a", 64), ("b", 16))]
+        weights = [
+            self.train(tmp_path / name, teacher="none", steps=steps)[0] for name, steps in (("a", 64), ("b", 16))
+        ]
         assert weights[0].about["training"]["steps"] == 64
 
     def test_the_same_call_returns_what_was_kept(self, tmp_path: Path) -> None:
@@ -164,7 +172,13 @@ class TestCommand:
     def test_a_level_is_trained_chosen_and_judged_on_its_own_splits(self, tmp_path: Path) -> None:
         result = self.run("--env", FOG, "--out", str(tmp_path))
         assert result.exit_code == 0, result.stderr
-        for text in ("On the validation maps", "weighted by path length", "rtaa, 100 per move", "dstar-lite", "the rule"):
+        for text in (
+            "On the validation maps",
+            "weighted by path length",
+            "rtaa, 100 per move",
+            "dstar-lite",
+            "the rule",
+        ):
             assert text in result.stdout
         assert "rt_gym.evaluate('RTPathFog-Random-16x16-v0', network.choose, 'random-16-test'" in result.stdout
         assert {"policy.npz", "results.csv", "training.png"} <= {path.name for path in tmp_path.iterdir()}
@@ -182,7 +196,10 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (("--env", LEVEL, "--maps", "rooms-64"), f"{LEVEL} has maps of its own: leave out --maps, --validation and"),
+            (
+                ("--env", LEVEL, "--maps", "rooms-64"),
+                f"{LEVEL} has maps of its own: leave out --maps, --validation and",
+            ),
             (("--env", LEVEL, "--price", "0.1"), "price is for policies that control a search"),
             (("--env", LEVEL, "--slice", "5"), "slice is for policies that control a search"),
             (("--env", "RTSquad-v0"), "env must be one of RTDepth-v0"),
