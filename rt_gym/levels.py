@@ -2,7 +2,7 @@
 
 A level is a kind of map at a size. ``RTPath-Random-16x16-v0`` and ``RTPathFog-Random-16x16-v0`` are the ids of the
 level ``random-16``, known and in fog; its splits (see ``rt_gym.splits``) are ``random-16-train``,
-``random-16-validation`` and ``random-16-test``. An id plays its train split unless other problems are given.
+``random-16-validation`` and ``random-16-test``. An id plays its train split unless ``split`` names another.
 
 | kind | maps |
 |---|---|
@@ -122,7 +122,7 @@ LEVELS = {level.name: level for level in (Level(kind, size) for kind in _KINDS f
 def registrations() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id of every level, known and in fog, with its arguments."""
     for name, level in LEVELS.items():
-        arguments = {"level": name, "max_moves": level.max_moves}
+        arguments = {"split": f"{name}-train", "max_moves": level.max_moves}
         title = f"{level.kind}-{level.size}x{level.size}-v0"
         yield f"RTPath-{title}", arguments
         yield f"RTPathFog-{title}", arguments | {"vision": 1}

@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium as gym
 
 from rt_gym import levels
-from rt_gym.errors import InputError
+from rt_gym.errors import InputError, quoted
 from rt_gym.views import View
 
 # id -> (class, batched class, arguments)
@@ -30,6 +30,17 @@ def ids() -> list[str]:
 def level_ids() -> list[str]:
     """Return the ids of all levels (see ``rt_gym.levels``), which are path environments with problems of their own."""
     return list(_LEVELS)
+
+
+def own_id(env_id: Any) -> str:
+    """Return an id of this package without the package before it; others are refused."""
+    name = str(env_id).removeprefix("rt_gym:")
+    if not isinstance(env_id, str) or name not in (*_KINDS, *_LEVELS):
+        raise InputError(
+            f"{quoted(env_id)} is none of this package's environments, which are {', '.join(_KINDS)},"
+            f" nor one of its levels, such as {next(iter(_LEVELS))}"
+        )
+    return name
 
 
 def register() -> None:

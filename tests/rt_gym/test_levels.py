@@ -19,7 +19,7 @@ every_id = pytest.mark.parametrize("env_id", rt_gym.envs.level_ids())
 
 def held_out(env_id: str) -> dict[str, Any]:
     """Return arguments for an id with the problems of its validation split, which are made sooner."""
-    return {"problems": splits.load(f"{gym.spec(env_id).kwargs['level']}-validation").problems}
+    return {"split": gym.spec(env_id).kwargs["split"].replace("-train", "-validation")}
 
 
 def test_five_kinds_at_four_sizes_are_known_and_in_fog() -> None:
@@ -76,13 +76,15 @@ def test_an_id_plays_the_train_split_of_its_level() -> None:
 def test_other_problems_take_the_place_of_the_train_split() -> None:
     env_id = "RTPath-Maze-64x64-v0"
     assert gym.make(env_id, **held_out(env_id)).reset(seed=0)[1]["map"].startswith("maze-64x64-s2")
-    assert gym.make(env_id, map="open-16").reset(seed=0)[1]["map"] == "open-16"
+    assert gym.make(env_id, split=None, map="open-16").reset(seed=0)[1]["map"] == "open-16"
+    with pytest.raises(InputError, match="map cannot go with split"):
+        gym.make("RTPath-Random-16x16-v0", map="open-16")
 
 
-@pytest.mark.parametrize("level", ["random", "random-17", "", 16])
-def test_an_unknown_level_is_refused(level: Any) -> None:
-    with pytest.raises(InputError, match='level must be "open-16", "open-32", '):
-        gym.make("RTPath-v0", level=level, map="open-16")
+def test_every_id_is_judged_on_the_test_split_of_its_level() -> None:
+    found = rt_gym.evaluate("RTPathFog-Caves-16x16-v0", "greedy", "caves-16-test")
+    assert len(found) == 128
+    assert 0 < found.summary.unsolved < 128
 
 
 @every_id

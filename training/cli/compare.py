@@ -34,7 +34,7 @@ from training.cli.terminal import (
 if TYPE_CHECKING:
     from training.judge import Calibration, Findings, Limits
     from training.judge.squads import SquadArena
-    from training.runs import Draw, Plan
+    from training.runs import Course, Draw, Plan
 
 _BUDGETS = "10,100,1000"
 _AGENT = (
@@ -43,7 +43,8 @@ _AGENT = (
 )
 
 Maps = Annotated[
-    list[str], typer.Argument(metavar="MAP...", help="Bundled names, map files, folders of maps, or .scen files.")
+    list[str],
+    typer.Argument(metavar="MAP...", help="Bundled names, splits, map files, folders, or .scen files."),
 ]
 Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.", max=10**6)]
 Trials = Annotated[str, PROBLEMS.option("N|converge", "How often each problem is solved.")]
@@ -187,6 +188,7 @@ def _plan(
 
     limits.enlist(specs)  # refuses wrong ones before any problem is drawn
     courses = tuple(gather("drawing problems", find_courses(maps, draw), len(maps)))
+    _tell_of_maps(maps, courses)
     calibration = Calibration(courses, out, units)
     with progress("calibrating", len(limits.times)) as advance:
         contenders = limits.enlist_calibrated(specs, calibration, advance)
@@ -196,6 +198,17 @@ def _plan(
     make_folder(out)
     calibration.keep()
     return plan, calibration
+
+
+def _tell_of_maps(maps: list[str], courses: "tuple[Course, ...]") -> None:
+    """Say which problems were left out, and which terrain is taken for plain ground."""
+    from rt_gym.maps.remarks import swamp_remark
+    from training.runs.courses import expand
+
+    for name, skipped in {course.name: course.skipped for course in courses if course.skipped}.items():
+        typer.echo(f"note: {name}: {skipped} problems on blocked cells are left out", err=True)
+    for remark in filter(None, map(swamp_remark, (place for source in maps for place in expand(source)))):
+        typer.echo(f"note: {remark}", err=True)
 
 
 def _run_squads(plan: "Plan", units: int | None, tick_ms: float | None, out: Path) -> "SquadArena | None":

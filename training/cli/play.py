@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from training.cli.terminal import PROBLEMS, AsJson, Changes, Group, Seed, Vision, optimal_range, print_json, progress
+from training.cli.terminal import (
+    PROBLEMS,
+    AsJson,
+    Changes,
+    Group,
+    Seed,
+    Vision,
+    named,
+    optimal_range,
+    print_json,
+    progress,
+    tell_remarks,
+)
 
 if TYPE_CHECKING:
     from rt_gym import Grid, Problem
@@ -39,6 +51,9 @@ Step = Annotated[bool, _SHOWING.option(None, "Stop at every move and say what wa
 Fps = Annotated[float, _SHOWING.option("N", "Pictures per second.", min=0.1, max=50)]
 Every = Annotated[int, _SHOWING.option("N", "Show one of this many moves.", min=1)]
 Zoom = Annotated[int | None, _SHOWING.option("N", "Show this many cells around the agent; 256 on huge maps.", min=1)]
+Trace = Annotated[
+    Path | None, _SHOWING.option("FILE", "Write a search trace for Posthoc (.trace.json, .trace.yaml).", parser=named)
+]
 Save = Annotated[
     list[Path] | None, _SHOWING.option("FILE", "Write a film (.gif, .mp4) or the last picture (.png); can be repeated.")
 ]
@@ -157,25 +172,43 @@ def play(
     every: Every = 1,
     zoom: Zoom = None,
     save: Save = None,
+    trace: Trace = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Watch an agent or a squad on its way, in the terminal or in a window."""
     from training.cli.screens import Look
-    from training.cli.show import perform
+    from training.cli.show import Solo, perform
 
     if step and as_json:
         _refuse("--step tells a story and --json prints one document: only one of them can be had")
     order = _Order(units, allowance, rule, blocking, push, shared_fog)
     order.check(budget, vision, step)
+    if trace is not None:
+        _check_trace(trace, units)
     task, files = _Task(map_name, start, goal, optimal, vision, changes, seed), list(dict.fromkeys(save or ()))
     ways = agent, max_moves, seed
     piece, zoom = _solo(task, zoom, budget, *ways) if units is None else _team(task, zoom, order, *ways)
+    tell_remarks(map_name, piece.grid)
     perform(piece, Look(window, step, fps, every, zoom, as_json), files)
+    if trace is not None and isinstance(piece, Solo):
+        piece.write_trace(trace)
+        files.append(trace)
     if as_json:
         print_json(piece.document() | {"files": [str(path) for path in files]})
     else:
         typer.echo("\n".join([*piece.summary(), *map(_saved, files)]))
+
+
+def _check_trace(path: Path, units: int | None) -> None:
+    """Refuse a trace of several units, and a place where none can be written, before anything is run."""
+    from agents.trace import check_ending
+    from rt_gym.files import require_writable
+
+    if units is not None:
+        _refuse("--trace tells what one agent does: it does not go with --units")
+    check_ending(path)
+    require_writable(path)
 
 
 def _solo(

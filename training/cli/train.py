@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from training.cli import data
+from training.cli.baselines import baselines
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
@@ -117,6 +119,8 @@ def depth(
 
 
 def _print_training(result: "DepthResult") -> None:
+    from training.learn.fit import beside_majority
+
     best, quality = result.best, result.quality
     if len(result.candidates) > 1:
         rows = [[f"{one.recipe.price:g}", f"{one.recipe.threshold:g}", *_ratios(one)] for one in result.candidates]
@@ -131,6 +135,7 @@ def _print_training(result: "DepthResult") -> None:
         ["mean error of the depth", f"{quality.depth_error:.2f}"],
     ]
     print_table("The policy", ["", ""], size)
+    typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying the most frequent label"))
     top = sorted(result.importances.items(), key=lambda pair: -pair[1])[:8]
     print_table("What it goes by", ["feature", "cost when shuffled"], [[name, f"{value:+.4f}"] for name, value in top])
 
@@ -195,6 +200,8 @@ def goal(
 
 
 def _print_policy(result: "GoalResult") -> None:
+    from training.learn.fit import beside_majority
+
     quality = result.quality
     shares: list[tuple[str, float]] = [
         ("accuracy, 10 folds of problems", quality.accuracy),
@@ -207,6 +214,7 @@ def _print_policy(result: "GoalResult") -> None:
     lines = [["samples", f"{quality.samples:,}"], ["states", f"{quality.states:,}"]]
     lines += [[name, str(value)] for name, value in result.size.items()]
     print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
+    typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying no"))
 
 
 Env = Annotated[
@@ -400,38 +408,6 @@ def dealer(
         typer.echo(f"\n{out / 'dealer.json'}")
 
 
-Levels = Annotated[list[str] | None, MAPS.option("ID", "Levels such as RTPath-Random-16x16-v0; repeatable.")]
-Seeds = Annotated[int, LEARNING.option("N", "Trainings of every learner.", min=1, max=1000)]
-BaselineSteps = Annotated[int, LEARNING.option("N", "Steps of every training.", min=64)]
-Docs = Annotated[Path | None, OUTPUT.option("FOLDER", "Also write FOLDER/baselines.md and FOLDER/baselines/.")]
-
-
-@app.command()
-def baselines(
-    level: Levels = None,
-    seeds: Seeds = 5,
-    steps: BaselineSteps = 100_000,
-    out: Out = Path("rt-gym-baselines"),
-    write_docs: Docs = None,
-    as_json: AsJson = False,
-) -> None:
-    """Train PPO, MaskablePPO, RecurrentPPO and the recipe on levels, beside chance, rules and agents that search.
-
-    Without --level: three levels of 16 x 16 cells. A training takes a minute or two.
-    Finished trainings are kept in the folder: the same command goes on where it was stopped.
-    """
-    from training.learn.rl.baselines import BaselineConfig, run_baselines
-    from training.report.baselines_page import level_table, overall_table, write_baselines
-
-    config = BaselineConfig(**{"levels": tuple(level)} if level else {}, seeds=seeds, steps=steps)
-    make_folder(out)
-    with interruptible("finished trainings are kept", out), progress("beginning", config.count) as advance:
-        documents = run_baselines(config, out, lambda *told: advance(*told))
-    options = "".join(f" --level {name}" for name in level or ())
-    command = f"rt-gym train baselines{options} --seeds {seeds} --steps {steps} --write-docs docs"
-    written = write_baselines(write_docs, documents, command) if write_docs else []
-    if as_json:
-        print_json(documents)
-        return
-    print_tables([overall_table(documents), *map(level_table, documents)])
-    typer.echo("\n".join(map(str, written)))
+app.command()(data.log)
+app.command()(data.export)
+app.command()(baselines)

@@ -86,26 +86,32 @@ def weighted_share(found: Evaluation) -> Estimate:
     return estimate(resampled_sums(values[:, None], 0)[:, 0] / len(values), len(values))
 
 
-def anchors(env: str, problems: Sequence[Problem], seed: int = 0) -> dict[str, Evaluation]:
-    """Return what chance, the greedy rule and agents that search reach, bounded per move and not."""
-    found = {name: evaluate(env, name, problems, seed=seed) for name in ("random", "greedy")}
+def anchors(env: str, problems: Sequence[Problem], **limits: Any) -> dict[str, Evaluation]:
+    """Return what chance, the greedy rule and agents that search reach, bounded per move and not.
+
+    Args:
+        env: the id of a path environment.
+        problems: what to solve.
+        limits: ``seed`` and ``max_moves`` of ``rt_gym.evaluate``.
+    """
+    found = {name: evaluate(env, name, problems, **limits) for name in ("random", "greedy")}
     for name in BOUNDED:
-        found[f"{name}, {LIMIT} per move"] = evaluate(env, name, problems, seed=seed, budget=LIMIT)
-    return found | {name: evaluate(env, name, problems, seed=seed, budget=None) for name in UNBOUNDED}
+        found[f"{name}, {LIMIT} per move"] = evaluate(env, name, problems, budget=LIMIT, **limits)
+    return found | {name: evaluate(env, name, problems, budget=None, **limits) for name in UNBOUNDED}
 
 
 def contest(
-    env: str, network: Network, problems: Sequence[Problem], settings: Mapping[str, Any], seed: int = 0
+    env: str, network: Network, problems: Sequence[Problem], seed: int = 0, max_moves: int | None = None
 ) -> dict[str, Evaluation]:
     """Return what the anchors, the rule and a network reach; the network also by chance, which ends loops."""
+    settings, limits = network.settings, {"seed": seed, "max_moves": max_moves}
     own = {
         "the rule": LeastVisited(problems, settings["window"]),
         "network": network.choose,
         "network, sampled": Sampled(network, seed),
     }
-    return anchors(env, problems, seed) | {
-        name: evaluate(env, policy, problems, seed=seed, **settings) for name, policy in own.items()
-    }
+    walked = {name: evaluate(env, policy, problems, **limits, **settings) for name, policy in own.items()}
+    return anchors(env, problems, **limits) | walked
 
 
 def walks_table(found: Mapping[str, Evaluation]) -> Table:
@@ -135,7 +141,7 @@ def document(found: Mapping[str, Evaluation]) -> dict[str, Any]:
         name: {
             "problems": one.summary.problems,
             "solved": one.summary.solved.value,
-            "weighted": list(weighted_share(one)),
+            "weighted": [_number(value) for value in weighted_share(one)],
             "suboptimality": _number(one.summary.suboptimality.value),
             "expansions_per_move": _number(one.summary.expansions_pooled.value),
         }

@@ -286,14 +286,14 @@ class TimeValidation:
         self.problems, self.settings = problems_of(courses), settings
 
     def level(self) -> float:
-        """Return the ratio of the best fixed number of slices."""
+        """Return the ratio of the best fixed number of slices that reaches all goals; infinite if none does."""
         times = fixed_times(SLICES_TO_BEAT, self.problems, **self.settings)
-        return min(time.ratio for time in times.values())
+        return min((time.ratio for time in times.values() if time.ratio is not None), default=inf)
 
     def rate(self, network: Network) -> Rating:
         """Return the ratio of times; less time has more merit."""
-        times = evaluate(network.choose, self.problems, **self.settings)
-        return Rating(-times.ratio, [times.ratio]) if times.solved.all() else Rating(-inf, [None])
+        ratio = evaluate(network.choose, self.problems, **self.settings).ratio
+        return Rating(-inf if ratio is None else -ratio, [ratio])
 
 
 class WalkValidation:
@@ -322,15 +322,17 @@ class PathValidation:
 
     names = ("solved", "weighted by path length")
 
-    def __init__(self, courses: tuple[Course, ...], env: str, settings: dict[str, Any]) -> None:
-        self.problems, self.env, self.settings = problems_of(courses), env, settings
+    def __init__(
+        self, courses: tuple[Course, ...], env: str, settings: dict[str, Any], max_moves: int | None = None
+    ) -> None:
+        self.problems, self.env, self.settings, self.max_moves = problems_of(courses), env, settings, max_moves
 
     def level(self) -> float:
         """Return the share of goals that chance reaches."""
-        return float(evaluate_in(self.env, "random", self.problems)["solved"].mean())
+        return float(evaluate_in(self.env, "random", self.problems, max_moves=self.max_moves)["solved"].mean())
 
     def rate(self, network: Network) -> Rating:
         """Return both shares; their sum is the merit, so that a goal counts beside the way to it."""
-        found = evaluate_in(self.env, network.choose, self.problems, **self.settings)
+        found = evaluate_in(self.env, network.choose, self.problems, max_moves=self.max_moves, **self.settings)
         shares = [float(found["solved"].mean()), weighted_share(found).value]
         return Rating(sum(shares), [*shares])

@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 class Place(NamedTuple):
     """A problem, and what bounds every run on it.
 
-    ``digest`` is that of the map, its rules and its changes; ``repeat`` counts the runs of a problem with other seeds.
+    ``digest`` is that of ``Course``; ``repeat`` counts the runs of a problem with other seeds.
     """
 
     map: str

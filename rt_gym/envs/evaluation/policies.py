@@ -1,12 +1,14 @@
 """Whatever can be judged, as one thing: it is told which episodes begin, and asked for actions."""
 
 import inspect
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from rt_gym.envs.evaluation.chance import begin_counters, draw_actions, draw_numbers
 from rt_gym.envs.path import RTPathEnv
 from rt_gym.errors import InputError, quoted
 from rt_gym.plugins import make_agent
@@ -154,12 +156,13 @@ class RandomPolicy:
     def __init__(self, env: Any, seed: int) -> None:
         self._batched = hasattr(env, "num_envs")
         self._space = env.single_action_space if self._batched else env.action_space
-        self._key = np.uint64(seed) * _STEP
-        self._state = np.zeros(env.num_envs if self._batched else 1, np.uint64)
+        self._seed = np.array([seed], np.uint64)
+        self._counters = np.zeros(env.num_envs if self._batched else 1, np.uint64)
+        self._cuts = [0] if isinstance(self._space, spaces.Box) else _cuts(self._space)
 
     def begin(self, begun: NDArray[np.bool_], numbers: NDArray[np.int64]) -> None:
         """Begin with the numbers of other problems."""
-        self._state[begun] = _mixed(self._key + numbers[begun].astype(np.uint64))
+        begin_counters(self._counters, begun, numbers, self._seed)
 
     def act(self, observation: Any, masks: Any) -> Any:
         """Return random actions."""
@@ -167,35 +170,21 @@ class RandomPolicy:
         return actions if self._batched else actions[0]
 
     def _drawn(self, masks: Any) -> Any:
-        space = self._space
+        space, count = self._space, self._counters.size
         if isinstance(space, spaces.Box):
-            parts = [self._uniform() for _ in range(space.shape[0])]
-            return (space.low + np.stack(parts, axis=1) * (space.high - space.low)).astype(space.dtype)
-        if isinstance(space, spaces.Discrete):
-            return self._chosen(masks)
-        cuts = np.cumsum(space.nvec)[:-1]  # type: ignore[attr-defined]
-        return np.stack([self._chosen(part) for part in np.split(masks, cuts, axis=1)], axis=1)
-
-    def _chosen(self, masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return one of the actions that the mask of every episode allows."""
-        counts = masks.cumsum(axis=1)
-        wanted = (self._uniform() * np.maximum(counts[:, -1], 1)).astype(counts.dtype)
-        return (counts > wanted[:, None]).argmax(axis=1)
-
-    def _uniform(self) -> NDArray[np.float64]:
-        """Return the next number of every episode, from 0 up to 1."""
-        self._state += _STEP
-        return (_mixed(self._state) >> np.uint64(11)) * 2.0**-53
+            numbers = np.empty((count, *space.shape))
+            draw_numbers(self._counters, numbers)
+            return (space.low + numbers * (space.high - space.low)).astype(space.dtype)
+        actions = np.empty((len(self._cuts) - 1, count), np.int64)
+        for (begin, end), out in zip(pairwise(self._cuts), actions, strict=True):
+            draw_actions(self._counters, masks, begin, end, out)
+        return actions[0] if isinstance(space, spaces.Discrete) else actions.T
 
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)  # of a Weyl sequence, which splitmix64 mixes
-
-
-def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the finaliser of splitmix64."""
-    mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+def _cuts(space: Any) -> list[int]:
+    """Return where the masks of the parts of an action begin, and the end of the last."""
+    sizes = [space.n] if isinstance(space, spaces.Discrete) else space.nvec
+    return np.cumsum([0, *sizes]).tolist()
 
 
 def _parameters(function: Any) -> dict[str, inspect.Parameter]:

@@ -78,7 +78,7 @@ class BatchRun:
     def __init__(self, env: Any, policy: Policy, seed: int) -> None:
         self._env, self._policy, self._seed = env, policy, seed
         self._number = np.arange(env.num_envs)
-        self._left = env.num_envs  # the first problem that is not given to anybody yet
+        self._left = self._going = env.num_envs  # the first problem nobody has been given; episodes that are not idle
         self._counts = {name: np.zeros(env.num_envs, _KINDS[name]) for name in (*_COUNTED, "moves")}
         self._diagonals = np.zeros(env.num_envs, np.int64)
         self._columns = make_columns(len(env.settings.pool))
@@ -87,9 +87,9 @@ class BatchRun:
         """Walk all of them. What single episodes took in seconds cannot be told apart."""
         observation, info = self._env.reset(seed=self._seed, options={"index": self._number})
         self._policy.begin(np.ones(self._env.num_envs, np.bool_), self._number)
-        while (self._number != _IDLE).any():
+        while self._going:
             actions = np.asarray(self._policy.act(observation, info["action_mask"]))
-            if self._left > len(self._columns["solved"]):
+            if self._going < self._env.num_envs:
                 actions = np.where((self._number == _IDLE).reshape(-1, *[1] * (actions.ndim - 1)), 0, actions)
             observation, reward, terminated, truncated, info = self._env.step(actions)
             self._count(actions, reward, info)
@@ -126,6 +126,7 @@ class BatchRun:
         following = self._left + np.arange(places.size)
         self._number[places] = np.where(following < count, following, _IDLE)
         self._left += places.size
+        self._going = int(np.count_nonzero(self._number != _IDLE))
         options = {"reset_mask": over, "index": np.maximum(self._number, 0)}
         observation, info = self._env.reset(options=options)
         self._policy.begin(over, np.maximum(self._number, 0))

@@ -7,7 +7,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rt_gym import splits
 from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
 from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.path.batch import (
@@ -26,10 +25,9 @@ from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
 from rt_gym.envs.vector import GridVectorEnv
-from rt_gym.errors import InputError, choice, flag, quoted, whole
+from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
-from rt_gym.levels import LEVELS
 from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip
 from rt_gym.truth import sight
@@ -46,8 +44,6 @@ class PathSettings(Settings):
         window: side of the square around the agent that is observed, odd; None for 11, or 37 in an image.
         visits: whether a flat observation ends with a plane of how often the cells of that square have been visited.
         stay: whether standing still is an action, the last one.
-        level: the name of a level (see ``rt_gym.levels``), whose train split is played unless ``map`` or ``problems``
-            are given.
     """
 
     forms = ("box", "dict", "image")
@@ -57,11 +53,8 @@ class PathSettings(Settings):
         window: int | None = None,
         visits: bool = False,
         stay: bool = False,
-        level: str | None = None,
         **settings: Any,
     ) -> None:
-        if level is not None and choice("level", level, LEVELS) and not settings.keys() & {"map", "problems", "split"}:
-            settings["problems"] = splits.load(f"{level}-train").problems
         if window is not None and whole("window", window, 1, 255) % 2 == 0:
             raise InputError(f"window must be odd, not {quoted(window)}")
         super().__init__(**settings)
@@ -235,6 +228,8 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
             handle(batch=shared._replace(trip=make_trip(0)), own=own, memory=memory) for _ in range(self.threads)
         ]
         self._masks = settings.action_masks()
+        directions = np.arange(settings.actions)
+        self._diagonal = (directions >= _FIRST_DIAGONAL) & (directions < settings.directions)
 
     def _replace_problem(self, k: int, problem: Problem) -> None:
         settings, bits = self.settings, self._bits
@@ -263,6 +258,5 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
     ) -> None:
         """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
-        taken = np.asarray(actions)
         moves += 1
-        diagonals += (taken >= _FIRST_DIAGONAL) & (taken < self.settings.directions) & ~info["blocked"]
+        diagonals += self._diagonal.take(actions) & ~info["blocked"]

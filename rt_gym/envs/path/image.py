@@ -97,26 +97,46 @@ def write_visits(visits, frame, out):
     for k in range(frame.side * frame.side):
         out[k] = 0
     for row in range(frame.bottom - frame.top + 1):
-        cell, k = frame.corner + row * frame.stride, frame.at + row * frame.side
-        for j in range(frame.right - frame.left + 1):
+        cell, k = np.uint64(frame.corner + row * frame.stride), np.uint64(frame.at + row * frame.side)
+        for j in range(np.uint64(frame.right - frame.left + 1)):
             out[k + j] = visits[cell + j] * np.float32(1 / MOST)
 
 
 @kernel
 def write_image(terrain, first, memory, frame, out):
     """Write all of an image but the goal; the cells of ``terrain`` begin at ``first``, those of the memory at 0."""
-    visits, plane = memory.visits, frame.side * frame.side
-    for k in range(memory.blank.size):
+    plane, count = np.uint64(frame.side * frame.side), np.uint64(frame.right - frame.left + 1)
+    for k in range(np.uint64(memory.blank.size)):
         out[k] = memory.blank[k]
     for row in range(frame.bottom - frame.top + 1):
-        cell, k = frame.corner + row * frame.stride, frame.at + row * frame.side
-        for j in range(frame.right - frame.left + 1):
-            known = terrain.known[first + cell + j]
-            wall = known & (terrain.free[first + cell + j] ^ np.uint8(1))
-            count = visits[cell + j]
-            out[k + j] = wall * np.uint8(BRIGHT)
-            out[plane + k + j] = (known ^ np.uint8(1)) * np.uint8(BRIGHT)
-            out[2 * plane + k + j] = count * np.uint8(256 // MOST) - count // np.uint8(MOST)
+        cell, k = np.uint64(frame.corner + row * frame.stride), np.uint64(frame.at + row * frame.side)
+        write_walls(terrain.free, terrain.known, np.uint64(first) + cell, count, k, out)
+        write_unknown(terrain.known, np.uint64(first) + cell, count, plane + k, out)
+        write_counts(memory.visits, cell, count, plane + plane + k, out)
+
+
+# A loop for each channel, and unsigned indices: that is what the compiler can turn into vector instructions.
+
+
+@kernel(inline=True)
+def write_walls(free, known, cell, count, k, out):
+    """Write a row of what is known to be blocked."""
+    for j in range(count):
+        out[k + j] = (known[cell + j] & (free[cell + j] ^ np.uint8(1))) * np.uint8(BRIGHT)
+
+
+@kernel(inline=True)
+def write_unknown(known, cell, count, k, out):
+    """Write a row of what has not been seen."""
+    for j in range(count):
+        out[k + j] = (known[cell + j] ^ np.uint8(1)) * np.uint8(BRIGHT)
+
+
+@kernel(inline=True)
+def write_counts(visits, cell, count, k, out):
+    """Write a row of how often cells have been visited."""
+    for j in range(count):
+        out[k + j] = np.uint16(visits[cell + j]) * np.uint16(BRIGHT) // np.uint16(MOST)
 
 
 @kernel(inline=True)

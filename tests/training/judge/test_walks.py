@@ -1,11 +1,12 @@
 """Policies that decide every move: the hand rule, chance, and what their walks are worth."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from agents.policies.networks import MOVE, Network
+from agents.policies.networks import MOVE, Network, load_network
 from rt_gym import Grid, Problem, evaluate, splits
 from training.judge.walks import (
     LeastVisited,
@@ -85,7 +86,7 @@ class TestWorth:
         assert all(found["rtaa, 100 per move"]["solved"])
 
     def test_a_contest_shows_the_rule_and_the_network_with_its_best_moves_and_by_chance(self) -> None:
-        found = contest(LEVEL, network(), some(4), SEEN)
+        found = contest(LEVEL, network(), some(4))
         assert list(found)[-3:] == ["the rule", "network", "network, sampled"]
         table = walks_table(found)
         assert [len(row) for row in table.rows] == [len(table.columns)] * 10
@@ -94,14 +95,9 @@ class TestWorth:
         assert told["network"]["problems"] == 4
 
 
-def test_a_network_for_moves_is_kept_in_a_file_with_the_settings_it_sees_by(tmp_path: object) -> None:
-    from pathlib import Path
-
-    from agents.policies.networks import load_network
-
-    path = Path(str(tmp_path)) / "policy.npz"
-    network().save(path)
-    again = load_network(path)
+def test_a_network_for_moves_is_kept_in_a_file_with_the_settings_it_sees_by(tmp_path: Path) -> None:
+    network().save(tmp_path / "policy.npz")
+    again = load_network(tmp_path / "policy.npz")
     assert (again.decide, again.moves, again.settings, again.outputs) == (MOVE, 8, SEEN, 8)
     with pytest.raises(ValueError, match="moves must be a whole number from 4 to 9"):
         replace(network(), moves=1)

@@ -14,16 +14,17 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from rt_gym import Evaluation, InputError, evaluate
-from rt_gym.errors import MissingLibrary, quoted, whole
+from rt_gym.errors import quoted, whole
 from rt_gym.files import atomic_write, make_folder, read_bytes
 from training.judge.aggregate import interquartile_mean, probability_of_improvement
 from training.judge.stats import Floats
 from training.judge.walks import BOUNDED, LIMIT, weighted
 from training.learn import OnProgress, TrainingSetup, draw_parts
 from training.learn.rl.course import RLConfig, level_of
-from training.learn.rl.model import NORM, libraries
+from training.learn.rl.model import NORM, check_installed, libraries
 from training.learn.rl.train import train_network
 from training.runs import Draw, Workers
 from training.runs.execution import say_damaged
@@ -34,7 +35,7 @@ LEARNERS = ("PPO", "MaskablePPO", "RecurrentPPO", RECIPE)
 RANDOM, GREEDY, BEST, ASTAR, ANCHOR = "random", "greedy", "best bounded", "astar", "dstar-lite"
 POLICIES = (RANDOM, GREEDY, *LEARNERS, BEST, ASTAR, ANCHOR)
 LOOKS = 5  # at the validation split, while a learner learns
-_EPISODES, _STEPS, _GAMMA = 64, 64, 0.99  # side by side, between updates, the discount
+_EPISODES, _STEPS, _GAMMA = 64, 16, 0.99  # side by side, between updates, the discount
 _PER_MAP = 1 << 20  # all problems of a split
 _MOST_BYTES = 1 << 24  # of a cell
 
@@ -136,36 +137,41 @@ class Cell:
 def make_learner(name: str, level: str, seed: int) -> Any:
     """Return an untrained learner in a level."""
     torch, sb3 = libraries()
-    try:
-        import sb3_contrib
-    except ImportError:
-        raise MissingLibrary("the baselines need sb3-contrib: pip install 'rt_gym[rl]'") from None
+    import sb3_contrib
+
     from rt_gym.envs.sb3 import SB3VecEnv
 
     torch.set_num_threads(1)  # networks this small are slower on more
     env = SB3VecEnv(level, _EPISODES, reward="normalised", shaping=_GAMMA)
     recurrent = name == "RecurrentPPO"
     return getattr(sb3 if name == "PPO" else sb3_contrib, name)(
-        "MlpLstmPolicy" if recurrent else "MlpPolicy", env, learning_rate=1e-3, n_steps=_STEPS, batch_size=1024,
+        "MlpLstmPolicy" if recurrent else "MlpPolicy", env, learning_rate=5e-4, n_steps=_STEPS, batch_size=256,
         n_epochs=4, gamma=_GAMMA, ent_coef=0.01, max_grad_norm=NORM, seed=seed, device="cpu",
         policy_kwargs={"lstm_hidden_size": 64} if recurrent else {},
     )  # fmt: skip
 
 
-def run_baselines(config: BaselineConfig, folder: Path, on_progress: OnProgress) -> list[dict[str, Any]]:
-    """Fill all cells that are not in the folder yet, and return a document for every level."""
-    libraries()
+def run_baselines(config: BaselineConfig, folder: Path, jobs: int, on_progress: OnProgress) -> list[dict[str, Any]]:
+    """Fill all cells that are not in the folder yet, ``jobs`` at a time, and return a document for every level."""
+    check_installed(RLConfig(algo="maskable-ppo"))
     make_folder(folder / "cells")
-    cells: dict[Cell, dict[str, Any]] = {}
-    for cell in config.cells():
-        file = folder / "cells" / cell.name
-        found = _kept(file)
-        if found is None:
-            found = cell.fill(folder)
-            atomic_write(file, json.dumps(found, indent=1).encode())
-        cells[cell] = found
+    cells = list(config.cells())
+    work = Parallel(n_jobs=jobs, return_as="generator")(delayed(_filled)(cell, folder) for cell in cells)
+    found = {}
+    for cell, content in zip(cells, work, strict=True):
+        found[cell] = content
         on_progress(1, f"{cell.policy} in {cell.level}")
-    return [_document(level, config, cells) for level in config.levels]
+    return [_document(level, config, found) for level in config.levels]
+
+
+def _filled(cell: Cell, folder: Path) -> dict[str, Any]:
+    """Return a cell from its file, which is written if need be."""
+    file = folder / "cells" / cell.name
+    found = _kept(file)
+    if found is None:
+        found = cell.fill(folder)
+        atomic_write(file, json.dumps(found, indent=1).encode())
+    return found
 
 
 def _kept(file: Path) -> dict[str, Any] | None:

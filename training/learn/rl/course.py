@@ -151,6 +151,11 @@ class RLConfig:
         """The family of splits whose maps are usual: those of the level, or mixed ones."""
         return level_of(self.env) or "mixed"
 
+    @property
+    def judged_moves(self) -> int | None:
+        """After how many moves a walk is a failure when it is judged; None leaves that to the level."""
+        return None if level_of(self.env) else self.max_moves
+
     def env_settings(self, problems: list[Problem]) -> dict[str, Any]:
         """Return the arguments of the environment; a return is minus the suboptimality, work included."""
         shared = {"problems": problems, "reward": "normalised", "max_moves": self.max_moves}

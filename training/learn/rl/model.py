@@ -30,7 +30,8 @@ from rt_gym.archive import open_zip
 from rt_gym.envs.path import PathSettings
 from rt_gym.envs.path.image import MOST
 from rt_gym.errors import MissingLibrary, quoted
-from rt_gym.features.decision import LAYERS, SITUATION, squash
+from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.scaling import squashed
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel
 from training.judge.think import BY_HAND
@@ -215,7 +216,7 @@ def export_walker(model: Any, settings: PathSettings, about: dict[str, Any]) -> 
     seen = {"window": settings.window, "visits": settings.visits, "history": settings.history}
     return Network(
         decide=MOVE,
-        features=tuple(f"{name} {k}" for name, part in settings.parts.items() for k in range(part.stop - part.start)),
+        features=tuple(f"{name}_{k}" for name, part in settings.parts.items() for k in range(part.stop - part.start)),
         d_max=1,
         history=settings.history,
         moves=settings.actions,
@@ -254,17 +255,25 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
 
     _, sb3 = libraries()
     learners = [sb3.PPO, sb3.A2C, sb3.DQN, *([_maskable_ppo()] if find_spec("sb3_contrib") else [])]
+    reasons = []
     for learner in learners if _is_archive(path) else ():
         try:
             model = learner.load(path, device="cpu")
-        except Exception:  # made by another learner: its parameters do not fit
+        except Exception as error:  # most often it was made by another learner: its parameters do not fit
+            reasons.append(f"{learner.__name__} says: {_first_line(error)}")
             continue
         try:
             return export(model, decide, d_max, history, {"from": Path(path).name})
         except InputError as refusal:
             raise InputError(f"{shown(path)}: {refusal}") from None
     *names, last = (learner.__name__ for learner in learners)
-    raise InputError(f"{shown(path)}: is no model of {', '.join(names)} or {last}")
+    raise InputError("; ".join([f"{shown(path)}: is no model of {', '.join(names)} or {last}", *reasons]))
+
+
+def _first_line(error: Exception) -> str:
+    """Return what went wrong in one line that is not too long to be read."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return lines[0][:200]
 
 
 def _is_archive(path: PathLike) -> bool:
@@ -393,13 +402,6 @@ def settled_depths(samples: Samples) -> NDArray[np.int64]:
     idle = (layers[:, :, _LAYER] == 1) & (layers[:, :, _RISE] == 0)
     stops = idle | ((layers[:, :, _FLAT] >= 1) & (layers[:, :, _STEADY] >= STABLE))
     return np.where(stops.any(axis=1), stops.argmax(axis=1) + 1, samples.d_max)
-
-
-def squashed(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return features as environments show them."""
-    shown = np.ascontiguousarray(rows, np.float32).copy()
-    squash(shown.reshape(-1))
-    return shown
 
 
 def clone(model: Any, examples: Examples, seed: int, batch: int | None = None) -> float:

@@ -122,13 +122,12 @@ _Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path]]  # a doc
 def _beside_slices(config: RLConfig, network: Network, test: tuple[Course, ...]) -> _Comparison:
     """Return how fixed numbers of slices, the rule and the network do."""
     times = contest({"network": network.choose}, problems_of(test), **config.thinking)
-    ratios = {name: time.ratio if time.solved.all() else None for name, time in times.items()}
-    return {"time_ratios": ratios}, [times_table(times)], [], []
+    return {"time_ratios": {name: time.ratio for name, time in times.items()}}, [times_table(times)], [], []
 
 
 def _beside_walkers(config: RLConfig, network: Network, file: Path, test: tuple[Course, ...]) -> _Comparison:
     """Return how chance, rules, agents that search and the network do; the walks of the network are written."""
-    found = walks.contest(config.env, network, problems_of(test), network.settings, config.seed)
+    found = walks.contest(config.env, network, problems_of(test), config.seed, config.judged_moves)
     results = file.with_name("results.csv")
     found["network"].to_csv(results)
     return {"walks": walks.document(found)}, [walks.walks_table(found)], _what_now(config, file), [results]
@@ -136,10 +135,11 @@ def _beside_walkers(config: RLConfig, network: Network, file: Path, test: tuple[
 
 def _what_now(config: RLConfig, file: Path) -> list[str]:
     """Return how to go on with a network that walks."""
+    judged = "".join(f", max_moves={most}" for most in [config.judged_moves] if most)
     return [
         "What now?",
         f"  network = agents.policies.networks.load_network({str(file)!r})",
-        f"  rt_gym.evaluate({config.env!r}, network.choose, {config.splits + '-test'!r}, **network.settings)",
+        f"  rt_gym.evaluate({config.env!r}, network.choose, {config.splits + '-test'!r}{judged}, **network.settings)",
     ]
 
 
@@ -273,7 +273,7 @@ def _validation(config: RLConfig, setup: TrainingSetup) -> Validation:
     if config.decide == "think":
         return TimeValidation(setup.validation, config.thinking)
     if config.decide == MOVE:
-        return PathValidation(setup.validation, config.env, config.walking)
+        return PathValidation(setup.validation, config.env, config.walking, config.judged_moves)
     if config.decide == BOTH:
         courses = extended(setup.validation, PROBLEMS)
         return WalkValidation(courses, setup.workers, rule_of(config))
