@@ -92,7 +92,7 @@ CFile = Annotated[Path | None, OUTPUT.option("FILE", "Write a C99 header.", "--c
 
 
 def export(policy: PolicyFile, onnx: OnnxFile = None, c: CFile = None) -> None:
-    """Write a depth policy for other programs: trees or a network as an ONNX model, or as a C header.
+    """Write a policy for other programs: trees or a network as an ONNX model, or as a C header.
 
     Both take features as they are, in steps and counts, and decide as the agent does.
     """
