@@ -26,4 +26,4 @@ napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"rt_gym {release}"
-html_extra_path = ["replay"]  # reports as rt-gym writes them: whole pages by themselves, shown in frames
+html_extra_path = ["replay"]  # whole pages as rt-gym writes them, shown in frames

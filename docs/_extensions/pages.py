@@ -40,7 +40,6 @@ def _complete(app: Sphinx, page: str, source: list[str]) -> None:
     text = _OUTSIDE.sub(lambda link: f"]({up}{_INSIDE[link[1]]}.md)", source[0])
     if page.startswith("results/"):
         text = _ORPHAN + _BY_MAP.sub(_elsewhere(Path(page).name), text)
-    text = text.replace("<!-- the replay -->", _replay(Path(app.srcdir)))
     for mark, make in _PARTS.items():
         if mark in text:
             text = text.replace(mark, "\n".join(make()))
@@ -53,14 +52,6 @@ def _complete(app: Sphinx, page: str, source: list[str]) -> None:
 def _others(folder: Path, named: set[str]) -> list[str]:
     """Return the pages of a folder that are not named: a new one is in the table of contents at once."""
     return sorted(page.stem for page in folder.glob("*.md") if page.stem not in named)
-
-
-def _replay(folder: Path) -> str:
-    """Return the replay of the start page: a report in a frame where one lies in ``replay``, else a picture."""
-    reports = sorted((folder / "replay").glob("*.html"))
-    if not reports:
-        return "![LSS-LRTA* learning its way out of the pockets of a map](run.png)"
-    return f'<iframe src="{reports[0].name}" title="A replay" style="width: 100%; height: 36rem; border: 0"></iframe>'
 
 
 def _elsewhere(name: str) -> str:
