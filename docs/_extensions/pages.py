@@ -38,6 +38,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def _complete(app: Sphinx, page: str, source: list[str]) -> None:
     up = "../" * page.count("/")
     text = _OUTSIDE.sub(lambda link: f"]({up}{_INSIDE[link[1]]}.md)", source[0])
+    text = re.sub(r'^<a id="([\w-]+)"></a>$', r"(\1)=", text, flags=re.MULTILINE)  # a target, as GitHub reads it
     if page.startswith("results/"):
         text = _ORPHAN + _BY_MAP.sub(_elsewhere(Path(page).name), text)
     for mark, make in _PARTS.items():
