@@ -88,8 +88,8 @@ class Results(NamedTuple):
     ``observation`` and ``last`` have one column per number of an observation; ``last`` has no rows unless it is needed.
     """
 
-    observation: NDArray[np.float32]
-    last: NDArray[np.float32]
+    observation: NDArray[Any]
+    last: NDArray[Any]
     reward: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
@@ -163,11 +163,12 @@ def known_truth() -> Truth:
     return Truth(none, np.empty(0, np.int64), np.empty(0, np.int32), none, np.zeros(1, SCHEDULE))
 
 
-def make_results(count: int, size: int, last: bool) -> Results:
-    """Return fresh arrays for what a step of ``count`` episodes returns; an observation is ``size`` long."""
+def make_results(count: int, settings: Settings, last: bool) -> Results:
+    """Return fresh arrays for what a step of ``count`` episodes returns."""
+    size, dtype = settings.size, settings.dtype
     return Results(
-        observation=np.empty((count, size), np.float32),
-        last=np.empty((count if last else 0, size), np.float32),
+        observation=np.empty((count, size), dtype),
+        last=np.empty((count if last else 0, size), dtype),
         reward=np.empty(count),
         terminated=np.empty(count, np.bool_),
         truncated=np.empty(count, np.bool_),

@@ -6,7 +6,7 @@ from functools import cached_property
 from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -49,6 +49,7 @@ class Settings(ABC):
     """
 
     actions: int
+    forms: ClassVar[tuple[str, ...]] = ("box", "dict")  # of observations
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Settings(ABC):
         max_moves: int = 10_000,
         reveal_optimal: bool | None = None,
     ) -> None:
-        self.observation = choice("observation", observation, ("box", "dict"))
+        self.observation = choice("observation", observation, self.forms)
         self.normalised = choice("reward", reward, ("cost", "normalised")) == "normalised"
         self.history = whole("history", history, 1, 10_000)
         self.price = _number("price", price, 0.0, 1e9)
@@ -99,6 +100,11 @@ class Settings(ABC):
         """The length of an observation."""
         return max(part.stop for part in self.parts.values())
 
+    @property
+    def dtype(self) -> type[np.generic]:
+        """The type of the numbers of an observation."""
+        return np.float32
+
     @abstractmethod
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the least and the largest that an observation can hold."""
@@ -114,7 +120,7 @@ class Settings(ABC):
             return spaces.Box(low, high)
         return spaces.Dict({name: spaces.Box(low[part], high[part]) for name, part in self.parts.items()})
 
-    def named(self, flat: NDArray[np.float32]) -> Any:
+    def named(self, flat: NDArray[Any]) -> Any:
         """Return observations as asked for: the flat array itself, or its named parts as views."""
         if self.observation == "box":
             return flat

@@ -72,7 +72,8 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
         self._random = seeded(None)
         self._worlds: dict[Grid, World] = {}
         self._world: World | None = None
-        self._size, self._flat = self.settings.size, self.settings.observation == "box"
+        self._size, self._dtype = self.settings.size, self.settings.dtype
+        self._flat = self.settings.observation == "box"
         self._seconds, self._returned, self._over = self.budget.seconds, 0.0, True
         self._watched = self._seconds is not None or render_mode == "human"
         self._prepare()
@@ -88,11 +89,11 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
         """Return what kernels need for an episode in this world, as one argument."""
 
     @abstractmethod
-    def _begin(self, out: NDArray[np.float32]) -> None:
+    def _begin(self, out: NDArray[Any]) -> None:
         """Begin the episode ``self._episode`` and write its first observation."""
 
     @abstractmethod
-    def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
+    def _advance(self, action: int, out: NDArray[Any]) -> tuple[float, int, dict[str, Any]]:
         """Make one step and write the next observation; return the reward, the bits of ``make_move``, and the info."""
 
     @abstractmethod
@@ -118,7 +119,7 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
             self._random = seeded(seed)
         problem, index = self._choose(options)
         self._enter(problem)
-        out = np.empty(self._size, np.float32)
+        out = np.empty(self._size, self._dtype)
         self._begin(out)
         info = {
             "action_mask": self.action_masks(),
@@ -210,7 +211,7 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
             raise gym.error.ResetNeeded("step was called before reset, or after the end of an episode")
         chosen = self._checked(action)
         late = self._watched and self._is_late()
-        out = np.empty(self._size, np.float32)
+        out = np.empty(self._size, self._dtype)
         if not self._turn.acquire(False):
             raise self._turn.refusal()
         try:

@@ -135,7 +135,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         """
         chosen, index = self._chosen({} if options is None else options)
         seeds = [checked_seed(one) for one in self._seeds(seed)]
-        results = make_results(self.num_envs, self.settings.size, last=False)
+        results = make_results(self.num_envs, self.settings, last=False)
         with self._turn:
             self._assignment.make_next(self._reseed(seeds, chosen))
             if index is not None:
@@ -182,7 +182,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         mode = self._mode
         if mode == DISABLED and self._episodes.common.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
-        results = make_results(self.num_envs, self.settings.size, last=mode == SAME_STEP)
+        results = make_results(self.num_envs, self.settings, last=mode == SAME_STEP)
         checked, over = self._checked(actions), self._episodes.common.over
         begun = over.copy() if mode == NEXT_STEP and over.any() else None
         with self._turn:
@@ -230,7 +230,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             )
         return chosen
 
-    def _final(self, last: NDArray[np.float32], over: NDArray[np.bool_]) -> dict[str, Any]:
+    def _final(self, last: NDArray[Any], over: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the last observations of the episodes that have just ended, as Gymnasium's own batches do."""
         final = np.empty(self.num_envs, object)
         for i in np.flatnonzero(over):

@@ -8,7 +8,8 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.envs.registration import load_env_creator
 
-from rt_gym import envs, splits
+from rt_gym import splits
+from rt_gym.envs import own_id
 from rt_gym.envs.evaluation.policies import is_agent, make_policy, name_of
 from rt_gym.envs.evaluation.result import COLUMNS, Comparison, Evaluation, Summary
 from rt_gym.envs.evaluation.runs import BatchRun, Columns, run_single, run_squad_batch, run_squads
@@ -93,9 +94,7 @@ def _made(
     env_id: Any, problems: list[Problem], batched: bool, count: int, max_moves: int | None, settings: dict[str, Any]
 ) -> Any:
     """Return the environment, without any wrappers."""
-    known = str(env_id).removeprefix("rt_gym:")
-    if not isinstance(env_id, str) or known not in envs.ids():
-        raise InputError(f"{quoted(env_id)} is none of this package's environments, which are {', '.join(envs.ids())}")
+    known = own_id(env_id)
     for name in _OURS:
         if name in settings:
             raise InputError(

@@ -12,7 +12,7 @@ from rt_gym.grid import Grid
 from rt_gym.problem import Problem
 from rt_gym.squad.team import check_places, check_problems
 
-FIXED = ("stay", "max_moves")  # arguments of a path environment that are not for choice here
+FIXED = ("stay", "max_moves", "visits")  # arguments of a path environment that are not for choice here
 
 
 class ParallelSettings(PathSettings):
@@ -28,6 +28,8 @@ class ParallelSettings(PathSettings):
         shared_fog: whether units that see only a part of the map tell each other what they see.
         max_ticks: after how many ticks the episode of all units is truncated.
     """
+
+    forms = ("box", "dict")
 
     def __init__(
         self,
