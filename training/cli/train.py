@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from training.cli import data
+from training.cli.baselines import baselines
 from training.cli.reporting import leave_report, unfinished_report
 from training.cli.terminal import (
     AGENTS,
@@ -237,8 +238,10 @@ def _print_policy(result: "GoalResult") -> None:
     typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying no"))
 
 
-Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0.")]
-Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
+Env = Annotated[
+    str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0, RTPath-v0, RTPathFog-v0, a level.")
+]
+Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (of lookaheads).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[
     int | None, LEARNING.option("N", "Generations of cma, at most; 40, or 24 in RTDepthGoal-v0.", min=1)
@@ -249,14 +252,15 @@ RLHistory = Annotated[
     int | None,
     LEARNING.option("N", "Steps back that features reach; 20, 50 in RTDepthGoal-v0.", min=1, max=10_000),
 ]
-RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
-Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
+RewardPrice = Annotated[float | None, LEARNING.option("STEPS", "What an expansion costs in the reward; 0.02.", min=0.0)]
+Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4, or 1e-3 in RTPath.")]
+Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
-Slice = Annotated[int, LEARNING.option("N", "States that RTThink-v0 expands at a time.", min=1)]
-Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of the hidden layers; 32, or 2 for cma.")]
+Slice = Annotated[int | None, LEARNING.option("N", "States that RTThink-v0 expands at a time; 20.", min=1)]
+Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of the hidden layers; 32, 2 for cma, 64,64 in RTPath.")]
 Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
 Every = Annotated[int, LEARNING.option("N", "Steps between two validations.", min=1)]
-Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20 there.", min=1)]
+Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20.", min=1)]
 Tensorboard = Annotated[Path | None, OUTPUT.option("FOLDER", "For the logs of TensorBoard.")]
 
 
@@ -272,12 +276,13 @@ def rl(
     steps: Steps = 500_000,
     generations: Generations = None,
     teacher: Teacher = None,
-    price: RewardPrice = 0.02,
-    rate: Rate = 1e-4,
+    price: RewardPrice = None,
+    rate: Rate = None,
     d_max: RLDepth = None,
     history: RLHistory = None,
     vision: ThinkVision = None,
-    slice: Slice = 20,
+    slice: Slice = None,
+    window: Window = None,
     hidden: Hidden = "",
     episodes: Episodes = 256,
     every: Every = 50_000,
@@ -292,24 +297,29 @@ def rl(
 ) -> None:
     """Train a network on some maps, keep what is best on others, and compare on unseen ones.
 
-    Without maps: the splits mixed-train, mixed-validation and mixed-test.
+    Without maps: the splits mixed-train, mixed-validation and mixed-test, or those of the level.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
-    Without --algo: ppo, or cma in RTDepthGoal-v0, where other learners imitate the rule first.
+    Without --algo: ppo, or cma in RTDepthGoal-v0, where other learners imitate the rule first; maskable-ppo in RTPath
+    and its levels, after imitating the rule there.
     """
+    from rt_gym import InputError
     from training.learn import draw_parts
     from training.learn.rl import RLConfig, train_rl
+    from training.learn.rl.course import level_of
     from training.learn.rl.model import check_installed
     from training.runs.contenders import parse_numbers
 
     workers = make_workers(jobs, backend, scheduler)
     config = RLConfig.usual(
         env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
-        slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)),
+        slice=slice, vision=vision, window=window, hidden=tuple(parse_numbers("--hidden", hidden, int)) or None,
         episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
     )  # fmt: skip
     check_installed(config, tensorboard)
     given = {"train": maps, "validation": validation, "test": test}
-    parts = draw_parts(given, read_draw(problems, optimal, seed))
+    if level_of(env) and any(given.values()):
+        raise InputError(f"{env} has maps of its own: leave out --maps, --validation and --test, or take another --env")
+    parts = draw_parts(given, read_draw(problems, optimal, seed), config.splits)
     make_folder(out)
     kept = "what was learned until the last look at the validation maps is kept"
     with _unfinished(out, "rl"), interruptible(kept, out):
@@ -425,3 +435,4 @@ def dealer(
 
 app.command()(data.log)
 app.command()(data.export)
+app.command()(baselines)

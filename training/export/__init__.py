@@ -1,8 +1,9 @@
 """Policies for other programs: ONNX files and C headers, and what both must agree with, the decisions of our kernels.
 
-The inputs are the features of a policy as they are, in steps and counts, in float32; networks scale them inside. The
-outputs are named by what is decided: the ``depth``; whether to ``deepen`` or to ``think`` on, 1 or 0; and whether to
-head for the ``subgoal``.
+The inputs are the features of a policy as they are, in steps and counts, in float32; networks scale them inside. For
+those that decide the move the features are the observation of their path environment. The outputs are named by what is
+decided: the ``depth``; whether to ``deepen`` or to ``think`` on, 1 or 0; whether to head for the ``subgoal``; and the
+``move``, an action, whether or not it leads somewhere: who knows that takes the largest score of those that do.
 
 - Thresholds of trees are float64 in our files and float32 here, rounded down, which sends every float32 the same way.
 - Scores are float64. Those of trees are added in our order, so that they are equal to the last bit.
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from agents.policies import goals, networks, trees
 from agents.policies.genes import KIND as GENES
-from agents.policies.networks import BOTH, Network, load_network
+from agents.policies.networks import BOTH, MOVE, Network, load_network
 from agents.policies.trees import LEAF, Forest, Policy, add_scores, load_policy
 from rt_gym import InputError
 from rt_gym.features.scaling import squashed
@@ -68,10 +69,15 @@ def score_all(forest, rows, out):
         add_scores(forest, rows[i], forest.feature.size, out[i])
 
 
+def first_count(policy: Policy | Network) -> int:
+    """Return between how many outputs the first decision is."""
+    return len(policy.depths) or (policy.outputs if isinstance(policy, Network) else 2)
+
+
 def scores_of(policy: Policy | Network, rows: Rows) -> Floats:
     """Return the scores that our kernels find for rows of features as they are."""
     if isinstance(policy, Network):
-        return policy.scores(squashed(rows))
+        return policy.scores(rows if policy.decide == MOVE else squashed(rows))
     out = np.empty((len(rows), policy.forest.scores.shape[1]))
     score_all(policy.forest, np.ascontiguousarray(rows, np.float32), out)
     return out
@@ -82,7 +88,7 @@ def decisions_of(policy: Policy | Network, scores: Floats) -> Decisions:
     first, *others = words(policy)
     if isinstance(policy, Policy) and policy.decide == "deepen":
         return {first: (scores[:, 0] < policy.threshold).astype(np.int64)}
-    count = len(policy.depths) or 2
+    count = first_count(policy)
     best = scores[:, :count].argmax(axis=1)
     said = {first: np.array(policy.depths)[best] if policy.depths else best}
     return said | {name: scores[:, count:].argmax(axis=1) for name in others}

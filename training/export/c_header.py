@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.policies.networks import Network
+from agents.policies.networks import MOVE, Network
 from agents.policies.trees import LEAF, Forest, Policy
-from training.export import clear_rows, float32_thresholds, summary, words
+from training.export import clear_rows, first_count, float32_thresholds, summary, words
 from training.export.onnx_file import matrices
 
 VECTORS = 32  # by which a header tests itself
@@ -52,7 +52,7 @@ static inline void {name}_scores(const float *features, double *scores) {{
     const double *weight = {name}_weight_, *bias = {name}_bias_;
     int layer, i, j;
     for (i = 0; i < {NAME}_FEATURES; ++i)
-        here[i] = features[i] != 0.0f ? copysignf(logf(1.0f + fabsf(features[i])), features[i]) : 0.0f;
+        here[i] = {scaled};
     for (layer = 1; layer <= {layers}; ++layer) {{
         const int inputs = {name}_width_[layer - 1], outputs = {name}_width_[layer];
         for (j = 0; j < outputs; ++j) there[j] = *bias++;
@@ -65,6 +65,7 @@ static inline void {name}_scores(const float *features, double *scores) {{
     for (j = 0; j < {NAME}_SCORES; ++j) scores[j] = here[j];
 }}
 """
+_SQUASHED = "features[i] != 0.0f ? copysignf(logf(1.0f + fabsf(features[i])), features[i]) : 0.0f"
 _BEST = """\
 
 /* {text} */
@@ -105,6 +106,7 @@ _TEXTS = {
     "subgoal": "Return 1 to head for the next subgoal, 0 for the goal.",
     "deepen": "Return 1 to open one more layer of the lookahead, 0 to act.",
     "think": "Return 1 to think for one more slice, 0 to act.",
+    "move": "Return the number of a direction, as docs/environments.md numbers them.",
 }
 _HEAD = """\
 /* {title}
@@ -188,6 +190,7 @@ def _network_parts(network: Network) -> dict[str, Any]:
         "width": _table(np.array([len(network.features), *(bias.size for _, bias in layers)])),
         "weight": _table(np.concatenate([weights.ravel() for weights, _ in layers])),
         "bias": _table(np.concatenate([bias for _, bias in layers])),
+        "scaled": "features[i]" if network.decide == MOVE else _SQUASHED,
         "activation": {"tanh": "tanh(there[j])", "relu": "there[j] > 0.0 ? there[j] : 0.0"}[network.activation],
     }
 
@@ -196,7 +199,7 @@ def _decision(policy: Policy | Network, word: str, shared: dict[str, str]) -> st
     text = _TEXTS[word]
     if isinstance(policy, Policy) and word == "deepen":
         return _THRESHOLD.format(**shared, word=word, text=text, threshold=_number(np.float64(policy.threshold)))
-    count = len(policy.depths) or 2
+    count = first_count(policy)
     begin, end = (count, count + 2) if word == "subgoal" else (0, count)
     table = f"    static const int depth[] = {_table(np.array(policy.depths))};\n" if word == "depth" else ""
     result = "depth[best]" if word == "depth" else f"best - {begin}" if begin else "best"

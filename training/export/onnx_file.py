@@ -10,10 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.policies.networks import BOTH, Network
+from agents.policies.networks import BOTH, MOVE, Network
 from agents.policies.trees import LEAF, Forest, Policy, longest_branch
 from rt_gym.errors import MissingLibrary
-from training.export import Decisions, Rows, decisions_of, float32_thresholds, sample_rows, scores_of, summary, words
+from training.export import (
+    Decisions,
+    Rows,
+    decisions_of,
+    first_count,
+    float32_thresholds,
+    sample_rows,
+    scores_of,
+    summary,
+    words,
+)
 
 OPSET, IR = 17, 8  # of 2022, so that older runtimes read the file
 _MISSING = "ONNX files need onnx: pip install 'rt_gym[export]'"
@@ -135,16 +145,23 @@ def _network(graph: _Graph, network: Network) -> str:
     """Add the scaling of the features, then layer after layer."""
     from onnx import TensorProto
 
-    size = graph.add("Add", graph.add("Abs", "features"), graph.constant(np.array(1, np.float32)))
-    # The logarithm of a float64, rounded, is the correct one of a float32 nearly always: so is that of our kernels.
-    exact = graph.add("Log", graph.add("Cast", size, to=TensorProto.DOUBLE))
-    scaled = graph.add("Mul", graph.add("Sign", "features"), graph.add("Cast", exact, to=TensorProto.FLOAT))
+    scaled = "features" if network.decide == MOVE else _squashed(graph)
     units = graph.add("Cast", scaled, to=TensorProto.DOUBLE)
     for number, (weights, bias) in enumerate(matrices(network)):
         if number:
             units = graph.add({"tanh": "Tanh", "relu": "Relu"}[network.activation], units)
         units = graph.add("Add", graph.add("MatMul", units, graph.constant(weights)), graph.constant(bias))
     return units
+
+
+def _squashed(graph: _Graph) -> str:
+    """Add the logarithms of the features."""
+    from onnx import TensorProto
+
+    size = graph.add("Add", graph.add("Abs", "features"), graph.constant(np.array(1, np.float32)))
+    # The logarithm of a float64, rounded, is the correct one of a float32 nearly always: so is that of our kernels.
+    exact = graph.add("Log", graph.add("Cast", size, to=TensorProto.DOUBLE))
+    return graph.add("Mul", graph.add("Sign", "features"), graph.add("Cast", exact, to=TensorProto.FLOAT))
 
 
 def matrices(network: Network) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
@@ -165,7 +182,7 @@ def _decide(graph: _Graph, policy: Policy | Network) -> None:
         number = graph.add("Cast", less, to=TensorProto.INT64)
         graph.add("Gather", number, graph.constant(np.array(0)), axis=1, out=first)
         return
-    count, head = len(policy.depths) or 2, "scores"
+    count, head = first_count(policy), "scores"
     if policy.decide == BOTH:
         head = graph.add("Gather", "scores", graph.constant(np.arange(count)), axis=1)
         goals = graph.add("Gather", "scores", graph.constant(np.arange(count, count + 2)), axis=1)

@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from typer.testing import CliRunner
 
 from agents.policies.genes import Genes
-from agents.policies.networks import BOTH, Network
+from agents.policies.networks import BOTH, MOVE, Network
 from agents.policies.trees import Policy
 from rt_gym import InputError
 from rt_gym.features.decision import SITUATION
@@ -52,11 +52,15 @@ def made(name: str) -> Policy | Network:
         sizes = (24, 9, 7, 3)
         layers = tuple((random.normal(0, 1, pair), random.normal(0, 1, pair[1])) for pair in pairwise(sizes))
         return Network("depth", SITUATION, layers, 9, (1, 4, 9), 20, "relu", mean=[0.5] * 24, scale=[2.0] * 24)
+    if name == "move":
+        sizes = (30, 12, 8)
+        layers = tuple((random.normal(0, 1, pair), random.normal(0, 1, pair[1])) for pair in pairwise(sizes))
+        return Network(MOVE, tuple(f"goal_{k}" for k in range(30)), layers, 1, activation="relu", moves=8)
     return load_exportable(FILES / name if "." in name else name)
 
 
 TREES = ("tree", "history", "deepen.json", "forest", "boosting", "constant")
-NETWORKS = ("deepen", "depth", "think.npz", "depth and goal", "relu")
+NETWORKS = ("deepen", "depth", "think.npz", "depth and goal", "relu", "move")
 
 
 def wanted(policy: Policy | Network, rows: Any) -> tuple[Any, dict[str, Any]]:
