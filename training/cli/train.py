@@ -389,3 +389,49 @@ def dealer(
     print_tables([dealers_table(result.times, units, LEARNED if result.policy else None)])
     if result.policy:
         typer.echo(f"\n{out / 'dealer.json'}")
+
+
+FogVision = Annotated[int, AGENTS.option("N", "How far the agent sees.", min=1)]
+Radius = Annotated[int, LEARNING.option("N", "How far around an unknown cell the tree looks.", min=1, max=16)]
+Leaves = Annotated[int, LEARNING.option("N", "The most leaves of the tree.", min=2, max=100_000)]
+
+
+@app.command()
+def ground(
+    maps: Maps = None,
+    validation: Validation = None,
+    test: Test = None,
+    problems: PerMap = 16,
+    optimal: OptimalOfMaps = "",
+    vision: FogVision = 1,
+    radius: Radius = 4,
+    leaves: Leaves = 300,
+    jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    out: Out = Path("rt-gym-ground"),
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learn what unknown ground costs on maps of a kind, and compare on unseen ones in fog.
+
+    Without maps: the splits mixed-train, mixed-validation and mixed-test.
+    Finished work is kept in the folder: the same command goes on where it was stopped.
+    """
+    from dataclasses import replace
+
+    from training.learn import draw_parts
+    from training.learn.ground import GroundConfig, train_ground
+
+    workers = make_workers(jobs, backend, scheduler)
+    config = GroundConfig(radius, leaves=leaves, seed=seed)
+    given = {"train": maps, "validation": validation, "test": test}
+    parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
+    make_folder(out)
+    with interruptible("finished work is kept", out):
+        result = train_ground(config, parts, out, workers, progress)
+    if as_json:
+        print_json(result.document())
+        return
+    print_tables([result.table()])
+    _print_findings(result.findings.tables(), [*result.findings.remarks(), *result.remarks()], result.files)
