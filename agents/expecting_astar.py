@@ -89,7 +89,7 @@ def search(terrain, trip, memory, t):
                 state.slots += 1
                 open_node(space, base, w, v, gap(terrain, buckets.metric, v, t))
                 price[w] = PARTS if terrain.known[v] != 0 else cost_of_unknown(terrain, trip, memory.ground, v)
-            g = here.g + terrain.cost[d] * price[w] // PARTS
+            g = here.g + terrain.cost[d] * np.int64(price[w]) // PARTS
             if new or (g < space.node[w].g and space.node[w].role == OPEN):
                 if not new:
                     take_out(buckets, w)
@@ -115,6 +115,7 @@ def plan(terrain, trip, memory, s, t):
     space, state = memory.space, memory.state[0]
     if state.searching == 0 or trip.state[0].changed > 0:
         begin_astar(terrain, memory.buckets, s, t)
+        memory.price[0] = PARTS
     end = search(terrain, trip, memory, t)
     state.searching = np.int64(end == INTERRUPTED)
     if end == INTERRUPTED:

@@ -30,7 +30,7 @@ from training.judge.tables import Table, digits, interval
 from training.learn import Parts, Reporting, TrainingSetup, silent
 from training.learn.flatten import flatten
 from training.learn.merit import compare
-from training.runs import Allowance, Contender, Course, Entry, Plan, Task, Workers, enlist, run_plan
+from training.runs import Allowance, Contender, Entry, Plan, Task, Workers, enlist, run_plan
 from training.runs.courses import make_problem
 from training.runs.execution import Store, run_all
 from training.runs.jobs import Series, Work
@@ -129,9 +129,7 @@ class GroundLogging(Work[Task, Arrays]):
         return {"rows": rows, "label": label}
 
     def _walk(self, grid: Grid, task: Task) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        run = agents.run(
-            "repeated-astar", make_problem(grid, task, self.vision, ()), max_moves=MAX_MOVES, clock=False
-        )
+        run = agents.run("repeated-astar", make_problem(grid, task, self.vision, ()), max_moves=MAX_MOVES, clock=False)
         path = np.array([grid.cell((int(x), int(y))) for x, y in run.path])
         rng = np.random.default_rng((self.seed, path.size, *task.start, *task.goal))
         drawn = rng.integers(-_NEAR, _NEAR + 1, (path.size, 2))
@@ -205,7 +203,7 @@ def price(chances: Forest, shape: Shape, radius: int, about: dict[str, Any]) -> 
 
 
 class Candidate(NamedTuple):
-    """A shape, its policy, its file, and its mean suboptimality on the validation maps."""
+    """A shape, its policy, and its mean suboptimality on the validation maps."""
 
     shape: Shape
     policy: GroundPolicy
@@ -259,7 +257,9 @@ class GroundResult:
         """Return how well cells are predicted, and how the agent does beside others."""
         share = f"{100 * self.accuracy:.1f} % of unknown cells near the agent are predicted right, of which "
         lines = [f"{share}{100 * self.blocked:.1f} % are blocked."]
-        return lines + [f"{one.value:.3f} {interval(one)} times the cost of {name}." for name, one in self.ratios.items()]
+        return lines + [
+            f"{one.value:.3f} {interval(one)} times the cost of {name}." for name, one in self.ratios.items()
+        ]
 
     def document(self) -> dict[str, Any]:
         """Return all of it, as JSON takes it."""
