@@ -149,5 +149,5 @@ def test_a_file_that_is_no_ground_policy_is_refused(tmp_path: Path, change: dict
 
 
 def test_a_name_that_there_is_not_is_refused() -> None:
-    with pytest.raises(InputError, match="there is no ground policy meadows; ready-made ones are mixed"):
+    with pytest.raises(InputError, match="there is no ground policy meadows; ready-made ones are mazes, mixed"):
         agents.make("expecting-astar", policy="meadows")
