@@ -4,6 +4,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ def near_goals() -> list[Row]:
     """Reset and first act, and whole runs by id, where the goal is 30 steps away."""
     grids, rows, count = (tiled(256), tiled(4096)), list[Row](), 20
     sets = {id(grid): problems(grid, count, 30) for grid in grids}
+    dim = {key: [replace(problem, vision=1) for problem in chosen] for key, chosen in sets.items()}
     for agent_id in NEAR:
         worlds = {key: [World(problem) for problem in chosen] for key, chosen in sets.items()}
         kept = {key: agents.make(agent_id) for key in sets}
@@ -68,7 +70,11 @@ def near_goals() -> list[Row]:
         def by_id(grid: Grid, k: int, agent_id: str = agent_id) -> float:
             return wall_seconds(lambda: agents.run(agent_id, sets[id(grid)][k], max_moves=10_000))
 
-        for what, task, aim in ((f"{agent_id}, reset and act", first_act, 1.5), ("  a run by id", by_id, 2.0)):
+        def in_fog(grid: Grid, k: int, agent_id: str = agent_id) -> float:
+            return wall_seconds(lambda: agents.run(agent_id, dim[id(grid)][k], max_moves=10_000))
+
+        tasks = (f"{agent_id}, reset and act", first_act, 1.5), ("  a run by id", by_id, 2.0), ("  in fog", in_fog, 2.0)
+        for what, task, aim in tasks:
             small, large = medians(task, grids, count)
             rows.append(at_most(what, f"{small * 1e6:.0f} us, {large * 1e6:.0f} us", large / small, aim, "x"))
     return rows

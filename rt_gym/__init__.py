@@ -1,5 +1,7 @@
 """The Gymnasium home of real-time heuristic search: grid pathfinding with a metered compute budget per move."""
 
+from typing import TYPE_CHECKING, Any
+
 from rt_gym import envs, splits
 from rt_gym.envs import view
 from rt_gym.errors import AgentFailure, BudgetExceeded, Fault, InputError
@@ -16,6 +18,9 @@ from rt_gym.trip import STAY
 from rt_gym.views import View
 from rt_gym.world import World
 
+if TYPE_CHECKING:
+    from rt_gym.envs.evaluation import Evaluation, evaluate
+
 envs.register()
 
 __version__ = "0.1.0"
@@ -27,6 +32,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Change",
+    "Evaluation",
     "Fault",
     "Grid",
     "InputError",
@@ -37,6 +43,7 @@ __all__ = [
     "View",
     "World",
     "distance_field",
+    "evaluate",
     "generate",
     "load_map",
     "load_scenarios",
@@ -45,3 +52,12 @@ __all__ = [
     "splits",
     "view",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs all environments when it is asked for, and not before."""
+    if name not in ("Evaluation", "evaluate"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rt_gym.envs import evaluation
+
+    return getattr(evaluation, name)

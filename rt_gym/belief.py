@@ -5,14 +5,11 @@ sees all cells within the radius (Chebyshev distance with eight neighbours, Manh
 so the moves out of its own cell are always known exactly.
 """
 
-import numpy as np
-
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel
-from rt_gym.sizes import require_memory
+from rt_gym.overlays import Original
+from rt_gym.pages import is_large
 from rt_gym.terrain import Terrain, locate, set_free
-
-_PER_CELL = 3  # bytes of a belief
 
 
 @kernel
@@ -54,21 +51,32 @@ def sense(real, terrain, trip, s, vision):
 def first_belief(grid: Grid, vision: int | None, changing: bool) -> Terrain:
     """Return what an agent believes before it has seen anything: the whole map, or that every cell is free.
 
-    The grid's own arrays are handed out where nothing can ever write to them.
+    The grid's own arrays are handed out where nothing can ever write to them. On a large map the others take memory
+    only where they are written to.
     """
-    terrain = grid.terrain
-    if vision is None and not changing:
+    terrain, in_fog = grid.terrain, vision is not None
+    if not in_fog and not changing:
         return terrain
-    source = terrain if vision is None else grid.open_ground
-    require_memory("the beliefs of an agent about the cells", terrain.free.size, _PER_CELL)
-    known = np.ones_like(terrain.known) if vision is None else np.zeros_like(terrain.known)
-    return terrain._replace(mask=source.mask.copy(), free=source.free.copy(), known=known)
+    if is_large(terrain.free.size):
+        mask, free, known = _original(grid, in_fog).copies()
+    else:
+        mask, free, known = (array.copy() for array in grid.believed(in_fog))
+    return terrain._replace(mask=mask, free=free, known=known)
 
 
 def renew_belief(terrain: Terrain | None, grid: Grid, vision: int | None, changing: bool) -> Terrain:
     """Return the first belief for another problem on the same map, in the arrays of an old one that had its own."""
-    if terrain is None or (vision is None and not changing):
+    in_fog = vision is not None
+    if terrain is None or not (in_fog or changing):
         return first_belief(grid, vision, changing)
-    source = grid.terrain if vision is None else grid.open_ground
-    terrain.mask[:], terrain.free[:], terrain.known[:] = source.mask, source.free, vision is None
+    own = terrain.mask, terrain.free, terrain.known
+    if is_large(terrain.free.size):
+        _original(grid, in_fog).renew(own)
+    else:
+        for array, source in zip(own, grid.believed(in_fog), strict=True):
+            array[:] = source
     return terrain
+
+
+def _original(grid: Grid, in_fog: bool) -> Original:
+    return grid.fog_belief if in_fog else grid.known_belief

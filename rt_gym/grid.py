@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rt_gym.cost import DIAGONAL, STRAIGHT, to_float
 from rt_gym.errors import InputError, choice, quoted
+from rt_gym.overlays import Original
 from rt_gym.pages import is_large
 from rt_gym.sizes import require_memory, size_problem
 from rt_gym.terrain import (
@@ -96,6 +97,27 @@ class Grid:
     def open_ground(self) -> Terrain:
         """The same map without any obstacle: what unseen ground is taken for."""
         return self._as_terrain(np.ones_like(self.passable))
+
+    def believed(self, in_fog: bool) -> tuple[NDArray[np.uint8], ...]:
+        """Return ``mask``, ``free`` and ``known`` of the terrain as an agent believes them to be at first."""
+        if not in_fog:
+            return self.terrain.mask, self.terrain.free, self.terrain.known
+        return self.open_ground.mask, self.open_ground.free, np.zeros_like(self.open_ground.known)
+
+    @cached_property
+    def known_belief(self) -> Original:
+        """What is believed of a known map at first, to make copies of that take memory where they are written to."""
+        return Original(*self.believed(in_fog=False))
+
+    @cached_property
+    def fog_belief(self) -> Original:
+        """The same in fog."""
+        return Original(*self.believed(in_fog=True))
+
+    @cached_property
+    def true_cells(self) -> Original:
+        """The same of ``terrain.free``."""
+        return Original(self.terrain.free)
 
     def _as_terrain(self, passable: NDArray[np.bool_]) -> Terrain:
         height, width = self.height + 2, self.stride

@@ -129,7 +129,9 @@ class Problem:
 
     @cached_property
     def optimal_cost(self) -> int:
-        """The exact cost of a shortest path on the map as it is at the start; ``cost.INF`` where there is none.
+        """The cost of a shortest path on the map as it is at the start, as an exact integer; ``cost.INF`` without one.
+
+        It is encoded as ``rt_gym.cost`` says, for kernels; ``optimal`` is the length that it stands for.
 
         Raises:
             InputError: if all paths are too long for an exact cost.

@@ -2,7 +2,8 @@
 
 A family of maps has the parts ``train``, ``validation`` and ``test``, so ``caves-train`` and ``caves-test`` are two
 splits with maps of one kind. No map is in two splits. The maps of all parts of a family are equally large, as
-observations are scaled by the side of the map, and every map has 16 problems with an optimal cost from 64 to 256.
+observations are scaled by the side of the map. In these families every map has 16 problems with an optimal cost from
+64 to 256:
 
 | family | maps |
 |---|---|
@@ -12,7 +13,9 @@ observations are scaled by the side of the map, and every map has 16 problems wi
 | ``mazes`` | 127 x 127, mazes with 400 holes in their walls |
 | ``mixed`` | maps of the four kinds in turn |
 
-In all of them the heuristic misleads: many walls close around pockets that an agent must leave backwards.
+In all of these the heuristic misleads: many walls close around pockets that an agent must leave backwards.
+
+The levels of ``rt_gym.levels`` are families too, such as ``random-16``, with their own sizes, counts and ranges.
 
 A name always stands for the same problems. A changed family must get a new name; the digests below check that.
 """
@@ -24,6 +27,7 @@ from functools import cache, cached_property
 from itertools import cycle, islice
 from typing import Any
 
+from rt_gym import levels
 from rt_gym.errors import InputError, quoted
 from rt_gym.grid import Grid
 from rt_gym.maps.generate import generate
@@ -47,7 +51,9 @@ _FAMILIES: dict[str, tuple[int, tuple[dict[str, Any], ...]]] = {
     "mixed": (50_000, (_TERRAIN, _CAVES, _ROOMS, _MAZES)),
 }
 
-# Part -> where its seeds begin, and how many maps it has.
+_FIRST_LEVEL = 100_000  # where the seeds of the first level begin within a part, a thousand for each
+
+# Part -> where its seeds begin, and how many maps a family has that is no level.
 _PARTS = {"train": (1_000_000, 16), "validation": (2_000_000, 8), "test": (3_000_000, 16)}
 
 _DIGESTS = {
@@ -66,6 +72,37 @@ _DIGESTS = {
     "mixed-train": "a80d6be5460986b0",
     "mixed-validation": "f760dd5c6b0d0bee",
     "mixed-test": "59f1eb0290518998",
+}
+
+
+# Level -> the digests of its three parts.
+_LEVEL_DIGESTS = {
+    "open-16": ("c0caa22a560a9de8", "ef54349187ce282a", "6fb24e21125e03a9"),
+    "open-32": ("7d053e357ce0cc7d", "5b07d612c5f3f325", "ed60912ffa3bf4f0"),
+    "open-64": ("15fe92162ecc9ed8", "26126260c65b6f91", "5bbba5b704c92370"),
+    "open-128": ("8cda200e484d4f7a", "8e51c76e2b08a540", "93c370daa5b47ecb"),
+    "random-16": ("95d1633feb5a39e7", "7264cbda265ddbbe", "f031f37af114e31b"),
+    "random-32": ("be3918ce42e2f59a", "1ef3e178127f8cdc", "fdbc1c82f349a2e9"),
+    "random-64": ("f304eaaf489b81dd", "612a539e001f58f1", "8002a047efb7a3a4"),
+    "random-128": ("d58324f22fad6bb8", "9ae6f348b8788eb8", "e2b88d8ae6e41eeb"),
+    "rooms-16": ("505d058fb31daec4", "2cf1c56156d6c65f", "b30a24b222ef84ef"),
+    "rooms-32": ("87b75029225bd711", "7585e432108a804b", "473b245c57fd2213"),
+    "rooms-64": ("8af2cf414ceb6317", "a0caac806ac985bc", "3d357101f363f1e6"),
+    "rooms-128": ("43d1e410075d45be", "e980f646c7210b48", "87023a6bc46db612"),
+    "caves-16": ("53cdac7bf11c4be5", "408b778000929f03", "b47bf1241e67b856"),
+    "caves-32": ("9e7eb527b7a9bf6a", "835c49e849a1267a", "77c5966e3cefa064"),
+    "caves-64": ("f28702e043cd368a", "3f4b423b15552d73", "0e0bbccfc4587c8b"),
+    "caves-128": ("a4ff96d9d6c11b4c", "f054721e21451b7f", "90c9819762a8d35d"),
+    "maze-16": ("fc28ae856e8d834f", "42e47823bd39d0ac", "0e61a989ebd4fff6"),
+    "maze-32": ("cf6b383db9aaa9a3", "9e800d5bd0f1685f", "ff1fbf528533e68e"),
+    "maze-64": ("2bd92d2f0c6ed53d", "8b842639aab966f6", "2a04693d828c69e0"),
+    "maze-128": ("2ec52933bd0fdd22", "3fffca2f92b89608", "806557d953ef00d6"),
+}
+
+_DIGESTS |= {
+    f"{name}-{part}": digest
+    for name, digests in _LEVEL_DIGESTS.items()
+    for part, digest in zip(levels.PARTS, digests, strict=True)
 }
 
 
@@ -121,8 +158,11 @@ def load(name: str) -> Split:
 
 @cache
 def _made(name: str) -> Split:
-    seeded = list(_seeded_grids(name))
-    problems = [one for seed, grid in seeded for one in sample_problems(grid, _PER_MAP, *_OPTIMAL, seed)]
+    family, part = name.rsplit("-", 1)
+    level = levels.LEVELS.get(family)
+    seeded = list(_level_grids(level, part) if level else _family_grids(family, part))
+    each, (low, high) = (level.count(part)[1], level.optimal) if level else (_PER_MAP, _OPTIMAL)
+    problems = [one for seed, grid in seeded for one in sample_problems(grid, each, low, high, seed)]
     split = Split(name, tuple(grid for _, grid in seeded), tuple(problems))
     if split.digest != _DIGESTS[name]:
         raise InputError(
@@ -132,9 +172,15 @@ def _made(name: str) -> Split:
     return split
 
 
-def _seeded_grids(name: str) -> Iterator[tuple[int, Grid]]:
-    """Yield the maps of a split, each with its seed."""
-    family, part = name.rsplit("-", 1)
+def _family_grids(family: str, part: str) -> Iterator[tuple[int, Grid]]:
+    """Yield the maps of a part of a family, each with its seed."""
     (offset, generators), (begin, count) = _FAMILIES[family], _PARTS[part]
     for seed, generator in enumerate(islice(cycle(generators), count), begin + offset):
         yield seed, generate(**generator, seed=seed)
+
+
+def _level_grids(level: levels.Level, part: str) -> Iterator[tuple[int, Grid]]:
+    """Yield the maps of a part of a level, each with its seed."""
+    begin = _PARTS[part][0] + _FIRST_LEVEL + 1000 * list(levels.LEVELS).index(level.name)
+    for seed in range(begin, begin + level.count(part)[0]):
+        yield seed, level.grid(seed)

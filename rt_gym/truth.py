@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.belief import in_sight, notice, sense
+from rt_gym.grid import Grid
 from rt_gym.jit import kernel, record
+from rt_gym.pages import is_large
 from rt_gym.problem import Problem
 
 # The vision radius; which change comes next; whether the agent's cell closes when it is left.
@@ -35,12 +37,33 @@ def make_truth(problem: Problem) -> Truth:
     state = np.zeros(1, SCHEDULE)
     state["vision"] = sight(problem)
     return Truth(
-        free=grid.terrain.free.copy() if changes else grid.terrain.free,
+        free=own_cells(grid) if changes else grid.terrain.free,
         when=np.array([change.time for change in changes], np.int64),
         where=np.array([grid.cell(change.position) for change in changes], np.int32),
         opens=np.array([change.free for change in changes], np.uint8),
         state=state,
     )
+
+
+def own_cells(grid: Grid) -> NDArray[np.uint8]:
+    """Return the true cells of a map for a world that may change them; on a large map as ``first_belief`` does."""
+    if is_large(grid.terrain.free.size):
+        (free,) = grid.true_cells.copies()
+        return free
+    return grid.terrain.free.copy()
+
+
+def with_own_cells(truth: Truth, grid: Grid) -> Truth:
+    """Return the truth with cells of its own; where changes are scheduled it has them already."""
+    return truth if truth.when.size > 0 else truth._replace(free=own_cells(grid))
+
+
+def renew_cells(free: NDArray[np.uint8], grid: Grid) -> None:
+    """Undo all changes of cells that ``own_cells`` has returned."""
+    if is_large(free.size):
+        grid.true_cells.renew([free])
+    else:
+        free[:] = grid.terrain.free
 
 
 def sight(problem: Problem) -> int:

@@ -21,7 +21,7 @@ from rt_gym.problem import Problem, free_position, position_on
 from rt_gym.search.reach import nearest_cell
 from rt_gym.terrain import Position
 from rt_gym.trip import STAY, make_trip, restart_trip, with_room
-from rt_gym.truth import edit_now, look_around, make_truth, observe, place_agent, sight
+from rt_gym.truth import edit_now, look_around, make_truth, observe, place_agent, renew_cells, sight, with_own_cells
 from rt_gym.views import KernelView, View
 
 # The totals of a trial that only the world adds to; the others are counted while an agent plans.
@@ -108,9 +108,8 @@ class World:
         if not isinstance(problem, Problem):
             raise InputError(f"problem must be a Problem, not {quoted(problem)}")
         self.problem, self.budget = problem, Budget.of(budget)
-        whole("max_moves", max_moves, 0, 10**9)
-        whole("log", log, 0, 10**9)
-        whole("raised", raised, 0, 10**9)
+        for name, size in (("max_moves", max_moves), ("log", log), ("raised", raised)):
+            whole(name, size, 0, 10**9)
         flag("clock", clock)
         cells, changes = problem.grid.terrain.free.size, problem.changes or ()
         self.terrain = first_belief(problem.grid, problem.vision, bool(changes))
@@ -166,7 +165,7 @@ class World:
         """Put the agent back to the start at time zero. True map and goal are as they were, the belief stays."""
         problem = self.problem
         if problem.changes or self._edited:
-            self.truth.free[:] = problem.grid.terrain.free
+            renew_cells(self.truth.free, problem.grid)
         if self.kernel_view.interventions:
             self._head_for(problem.grid.cell(problem.goal))
         start = problem.grid.cell(problem.start)
@@ -246,7 +245,7 @@ class World:
         """Before the first edit, replace what is shared with all who use the grid."""
         if self._edited:
             return
-        self._edited, self.truth = True, self.truth._replace(free=self.truth.free.copy())
+        self._edited, self.truth = True, with_own_cells(self.truth, self.problem.grid)
         if self._sight == 0:
             self._sight = self.truth.state[0].vision = -1
             self.terrain = self.kernel_view.terrain = first_belief(self.problem.grid, None, True)

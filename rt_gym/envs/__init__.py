@@ -4,11 +4,12 @@ from typing import Any
 
 import gymnasium as gym
 
-from rt_gym.errors import InputError
+from rt_gym import levels
+from rt_gym.errors import InputError, quoted
 from rt_gym.views import View
 
 # id -> (class, batched class, arguments)
-_TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
+_KINDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "RTPath-v0": ("path:RTPathEnv", "path:RTPathVectorEnv", {}),
     "RTPathFog-v0": ("path:RTPathEnv", "path:RTPathVectorEnv", {"vision": 1}),
     "RTDepth-v0": ("depth:RTDepthEnv", "depth:RTDepthVectorEnv", {}),
@@ -17,16 +18,34 @@ _TABLE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "RTThink-v0": ("think:RTThinkEnv", "think:RTThinkVectorEnv", {}),
     "RTSquad-v0": ("squad.env:RTSquadEnv", "squad.env:RTSquadVectorEnv", {}),
 }
+_PATH_CLASSES = _KINDS["RTPath-v0"][:2]
+_LEVELS = {env_id: (*_PATH_CLASSES, arguments) for env_id, arguments in levels.registrations()}
 
 
 def ids() -> list[str]:
-    """Return the ids of all environments."""
-    return list(_TABLE)
+    """Return the id of every kind of environment."""
+    return list(_KINDS)
+
+
+def level_ids() -> list[str]:
+    """Return the ids of all levels (see ``rt_gym.levels``), which are path environments with problems of their own."""
+    return list(_LEVELS)
+
+
+def own_id(env_id: Any) -> str:
+    """Return an id of this package without the package before it; others are refused."""
+    name = str(env_id).removeprefix("rt_gym:")
+    if not isinstance(env_id, str) or name not in (*_KINDS, *_LEVELS):
+        raise InputError(
+            f"{quoted(env_id)} is none of this package's environments, which are {', '.join(_KINDS)},"
+            f" nor one of its levels, such as {next(iter(_LEVELS))}"
+        )
+    return name
 
 
 def register() -> None:
     """Tell Gymnasium about the environments; doing so twice does no harm."""
-    for env_id, (single, batched, arguments) in _TABLE.items():
+    for env_id, (single, batched, arguments) in (_KINDS | _LEVELS).items():
         if env_id not in gym.registry:
             gym.register(
                 env_id,

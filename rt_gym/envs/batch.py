@@ -54,11 +54,13 @@ class Common(NamedTuple):
 
     Attributes:
         problem: which problem of the pool it has.
+        queued: which one it is given next, -1 for a random one.
         random: the state of its generator.
         over: whether it has ended.
     """
 
     problem: NDArray[np.int64]
+    queued: NDArray[np.int64]
     random: NDArray[np.uint64]
     over: NDArray[np.bool_]
 
@@ -86,8 +88,8 @@ class Results(NamedTuple):
     ``observation`` and ``last`` have one column per number of an observation; ``last`` has no rows unless it is needed.
     """
 
-    observation: NDArray[np.float32]
-    last: NDArray[np.float32]
+    observation: NDArray[Any]
+    last: NDArray[Any]
     reward: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
@@ -135,7 +137,12 @@ def tabulate_problems(settings: Settings) -> Problems:
 
 def make_common(count: int) -> Common:
     """Return what ``count`` episodes have in common with those of other environments."""
-    return Common(np.zeros(count, np.int64), np.zeros(count, np.uint64), np.zeros(count, np.bool_))
+    return Common(
+        problem=np.zeros(count, np.int64),
+        queued=np.full(count, -1, np.int64),
+        random=np.zeros(count, np.uint64),
+        over=np.zeros(count, np.bool_),
+    )
 
 
 def make_own_maps(count: int, grids: list[Grid], hidden: bool) -> OwnMaps:
@@ -156,11 +163,12 @@ def known_truth() -> Truth:
     return Truth(none, np.empty(0, np.int64), np.empty(0, np.int32), none, np.zeros(1, SCHEDULE))
 
 
-def make_results(count: int, size: int, last: bool) -> Results:
-    """Return fresh arrays for what a step of ``count`` episodes returns; an observation is ``size`` long."""
+def make_results(count: int, settings: Settings, last: bool) -> Results:
+    """Return fresh arrays for what a step of ``count`` episodes returns."""
+    size, dtype = settings.size, settings.dtype
     return Results(
-        observation=np.empty((count, size), np.float32),
-        last=np.empty((count if last else 0, size), np.float32),
+        observation=np.empty((count, size), dtype),
+        last=np.empty((count if last else 0, size), dtype),
         reward=np.empty(count),
         terminated=np.empty(count, np.bool_),
         truncated=np.empty(count, np.bool_),
@@ -217,9 +225,12 @@ def set_up_map(maps, problems, own, p, i):
 
 @kernel(inline=True)
 def choose(problems, common, i):
-    """Give episode ``i`` a random problem of the pool and return its number."""
+    """Give episode ``i`` the queued problem, or a random one of the pool, and return its number."""
     k = np.int64(i)
-    p = draw(common.random[k : k + 1]) % problems.map.size
+    p = common.queued[i]
+    if p < 0:
+        p = draw(common.random[k : k + 1]) % problems.map.size
+    common.queued[i] = -1
     common.problem[i] = p
     common.over[i] = False
     return p

@@ -1,10 +1,13 @@
-"""The prepared problems of an environment: from maps, generators, scenario files, or ready-made."""
+"""The prepared problems of an environment: from maps, generators, scenario files, splits, or ready-made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from rt_gym import splits
+from rt_gym.envs.fresh import Fresh, Maker, maker_of
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.maps import load_map, load_scenarios
@@ -12,7 +15,7 @@ from rt_gym.maps.generate import generate
 from rt_gym.problem import Problem
 from rt_gym.sample import sample_problems
 
-Source = str | Path | Grid | Mapping[str, Any]
+Source = str | Path | Grid | Mapping[str, Any] | Maker
 
 
 def make_grids(source: Source | Sequence[Source]) -> list[Grid]:
@@ -30,10 +33,14 @@ def make_grids(source: Source | Sequence[Source]) -> list[Grid]:
         return _generated(dict(source))
     if isinstance(source, Sequence) and source:
         return [grid for part in source for grid in make_grids(part)]
+    if callable(source):
+        raise InputError("map: a function that makes maps goes alone, not in a list")
     raise InputError(f"map must be a name, a path, a Grid, a generator or a list of these, not {quoted(source)}")
 
 
 def _generated(parameters: dict[str, Any]) -> list[Grid]:
+    if "fresh" in parameters:
+        raise InputError("map: a generator of fresh maps goes alone, not in a list")
     if not all(isinstance(name, str) for name in parameters):
         raise InputError(f"the parameters of a map generator must have names, not {quoted(list(parameters))}")
     family = parameters.pop("family", None)
@@ -44,42 +51,97 @@ def _generated(parameters: dict[str, Any]) -> list[Grid]:
     return [generate(family, **parameters, seed=seed + k) for k in range(count)]
 
 
-def make_pool(
-    source: Source | Sequence[Source],
-    problems: str | Path | Sequence[Problem] | None,
-    optimal: tuple[float, float],
-    size: int,
-    seed: int,
-    vision: int | None,
-    changes: Any,
-) -> list[Problem]:
+class Sources(NamedTuple):
+    """Where the problems of an environment come from; what stands here is what they come from by default.
+
+    Attributes:
+        map: see ``make_grids``.
+        problems: a list of problems, or the path of a scenario file for the one map; sampled when None.
+        split: the name of a split of ``rt_gym.splits``, whose problems are taken.
+        optimal: the range of optimal costs to sample from.
+        pool: how many to sample, over all maps together and at least one for each.
+        pool_seed: for sampling.
+    """
+
+    map: Source | Sequence[Source] = "rooms-64"
+    problems: str | Path | Sequence[Problem] | None = None
+    split: str | None = None
+    optimal: tuple[float, float] = (1.0, float("inf"))
+    pool: int = 128
+    pool_seed: int = 0
+
+    def refuse_beside(self, chosen: str, *ignored: str) -> None:
+        """Refuse what would be ignored beside the source that was chosen."""
+        for name in ignored:
+            if not _same(getattr(self, name), Sources._field_defaults[name]):
+                raise InputError(f"{name} cannot go with {chosen}, which says what the problems are: leave one out")
+
+
+DEFAULTS = Sources()
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and value == default)
+
+
+def make_pool(sources: Sources, vision: int | None, changes: Any) -> list[Problem]:
     """Return the problems that an environment chooses from.
 
     Args:
-        source: see ``make_grids``; not looked at when ``problems`` is a list.
-        problems: a list of problems, or the path of a scenario file for the one map; sampled when None.
-        optimal: the range of optimal costs to sample from.
-        size: how many to sample, over all maps together and at least one for each.
-        seed: for sampling.
+        sources: where they come from.
         vision: radius of sight, also for ready-made problems that have none of their own.
         changes: scheduled edits of the map, likewise.
+
+    Raises:
+        InputError: if two sources are given, or something that the one does not use.
     """
-    if isinstance(problems, Sequence) and not isinstance(problems, str):
-        return [_completed(problem, vision, changes) for problem in _checked(list(problems))]
-    if problems is not None and not isinstance(problems, (str, Path)):
-        raise InputError(f"problems must be a list of Problem or the path of a scenario file, not {quoted(problems)}")
-    grids = make_grids(source)
-    if problems is not None:
-        if len(grids) != 1:
-            raise InputError(f"a scenario file goes with one map, not with {len(grids)}")
-        return _checked([entry.on(grids[0], vision, changes) for entry in load_scenarios(problems)])
-    low, high = optimal
-    each = -(-whole("pool", size, 1, 1_000_000) // len(grids))
-    first = whole("pool_seed", seed, 0)
+    given, complete = _ready_made(sources), partial(_completed, vision=vision, changes=changes)
+    if given is not None:
+        return [complete(problem) for problem in given]
+    grids = make_grids(sources.map)
+    if sources.problems is not None:
+        return _from_scenarios(sources, grids, vision, changes)
+    low, high = sources.optimal
+    each = -(-whole("pool", sources.pool, 1, 1_000_000) // len(grids))
+    first = whole("pool_seed", sources.pool_seed, 0)
     pool = [
         problem for k, grid in enumerate(grids) for problem in sample_problems(grid, each, low, high, first + k, vision)
     ]
-    return _checked([_completed(problem, vision, changes) for problem in pool])
+    return _checked([complete(problem) for problem in pool])
+
+
+def _from_scenarios(sources: Sources, grids: list[Grid], vision: int | None, changes: Any) -> list[Problem]:
+    if len(grids) != 1:
+        raise InputError(f"a scenario file goes with one map, not with {len(grids)}")
+    entries = load_scenarios(sources.problems)  # type: ignore[arg-type]  # whatever is no path was refused before
+    found = _checked([entry.on(grids[0], vision, changes) for entry in entries])
+    sources.refuse_beside("a scenario file", "optimal", "pool", "pool_seed")
+    return found
+
+
+def _ready_made(sources: Sources) -> list[Problem] | None:
+    """Return the problems that need no map: a list of them, or those of a split."""
+    problems = sources.problems
+    if sources.split is not None:
+        found = splits.load(sources.split).problems
+        sources.refuse_beside("split", "map", "problems", "optimal", "pool", "pool_seed")
+        return list(found)
+    if isinstance(problems, Sequence) and not isinstance(problems, str):
+        checked = _checked(list(problems))
+        sources.refuse_beside("a list of problems", "map", "optimal", "pool", "pool_seed")
+        return checked
+    if problems is not None and not isinstance(problems, (str, Path)):
+        raise InputError(f"problems must be a list of Problem or the path of a scenario file, not {quoted(problems)}")
+    return None
+
+
+def make_fresh(sources: Sources, vision: int | None, changes: Any) -> Fresh | None:
+    """Return where the problems of an environment come from that makes a map for every episode; None elsewhere."""
+    maker = maker_of(sources.map)
+    if maker is None:
+        return None
+    sources.refuse_beside("a map that is made for every episode", "problems", "split", "pool", "pool_seed")
+    return Fresh(maker, sources.optimal, partial(_completed, vision=vision, changes=changes))
 
 
 def _completed(problem: Problem, vision: int | None, changes: Any) -> Problem:
@@ -87,7 +149,10 @@ def _completed(problem: Problem, vision: int | None, changes: Any) -> Problem:
     edits = problem.changes or changes
     if (sight, edits or ()) == (problem.vision, problem.changes):
         return problem
-    return replace(problem, vision=sight, changes=edits)
+    twin = replace(problem, vision=sight, changes=edits)
+    if "optimal_cost" in vars(problem):  # that of the map as it is at the start
+        twin.__dict__["optimal_cost"] = problem.optimal_cost
+    return twin
 
 
 def _checked(pool: list[Problem]) -> list[Problem]:

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
-from rt_gym.envs import ids
+from rt_gym.envs import own_id
 from rt_gym.errors import InputError, MissingLibrary, quoted
 
 _MISSING: ImportError | None = None
@@ -135,10 +135,8 @@ class SB3VecEnv(VecEnv):
 
 
 def _made(env_id: str, num_envs: int | None, settings: dict[str, Any]) -> VectorEnv[Any, Any, Any]:
-    if env_id.removeprefix("rt_gym:") not in ids():
-        raise InputError(f"{quoted(env_id)} is none of this package's environments, which are {', '.join(ids())}")
     return gym.make_vec(
-        env_id,
+        own_id(env_id),
         1 if num_envs is None else num_envs,
         vectorization_mode="vector_entry_point",
         autoreset_mode=AutoresetMode.SAME_STEP,

@@ -6,16 +6,18 @@ from functools import cached_property
 from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
 from rt_gym.cost import SQRT2
-from rt_gym.envs.pool import Source, make_pool
+from rt_gym.envs.fresh import places_for
+from rt_gym.envs.pool import DEFAULTS, Source, Sources, make_fresh, make_pool
 from rt_gym.envs.step import Rules
 from rt_gym.errors import InputError, choice, flag, quoted, whole
+from rt_gym.grid import Grid
 from rt_gym.problem import Problem, listed
 
 LARGEST = 22.0  # bound of observations that are logarithms: that of what a billion moves can cost is below it
@@ -25,8 +27,11 @@ class Settings(ABC):
     """What every environment is made of; subclasses add what is observed and how many actions there are.
 
     Args:
-        map: a bundled name, a path, a Grid, a generator, or a list of these (see ``rt_gym.envs.pool.make_grids``).
+        map: a bundled name, a path, a Grid, a generator, or a list of these (see ``rt_gym.envs.pool.make_grids``); a
+            generator with ``"fresh": True``, or a function of a ``numpy.random.Generator`` that returns a Grid or a
+            Problem, makes a map for every episode.
         problems: a list of Problem, or the path of a scenario file for the one map; sampled from the maps when None.
+        split: the name of a split of ``rt_gym.splits``, whose problems are taken instead.
         optimal: the range of optimal costs to sample problems from.
         pool: how many problems to sample, over all maps together.
         pool_seed: for sampling them.
@@ -44,14 +49,16 @@ class Settings(ABC):
     """
 
     actions: int
+    forms: ClassVar[tuple[str, ...]] = ("box", "dict")  # of observations
 
     def __init__(
         self,
-        map: Source | Sequence[Source] = "rooms-64",
-        problems: str | Path | Sequence[Problem] | None = None,
-        optimal: tuple[float, float] = (1.0, float("inf")),
-        pool: int = 128,
-        pool_seed: int = 0,
+        map: Source | Sequence[Source] = DEFAULTS.map,
+        problems: str | Path | Sequence[Problem] | None = DEFAULTS.problems,
+        split: str | None = DEFAULTS.split,
+        optimal: tuple[float, float] = DEFAULTS.optimal,
+        pool: int = DEFAULTS.pool,
+        pool_seed: int = DEFAULTS.pool_seed,
         vision: int | None = None,
         changes: Any = None,
         observation: str = "box",
@@ -62,18 +69,26 @@ class Settings(ABC):
         max_moves: int = 10_000,
         reveal_optimal: bool | None = None,
     ) -> None:
-        self.observation = choice("observation", observation, ("box", "dict"))
+        self.observation = choice("observation", observation, self.forms)
         self.normalised = choice("reward", reward, ("cost", "normalised")) == "normalised"
         self.history = whole("history", history, 1, 10_000)
         self.price = _number("price", price, 0.0, 1e9)
         self.discount = 0.0 if shaping is None else _number("shaping", shaping, 0.0, 1.0)
         self.max_moves = whole("max_moves", max_moves, 1, 10**9)
         self.reveal_optimal = None if reveal_optimal is None else flag("reveal_optimal", reveal_optimal)
-        self.pool = make_pool(map, problems, cost_range(optimal), pool, pool_seed, vision, listed(changes))
+        sources = Sources(map, problems, split, cost_range(optimal), pool, pool_seed)
+        self.fresh = make_fresh(sources, vision, listed(changes))
+        self.pool = self.fresh.first() if self.fresh else make_pool(sources, vision, listed(changes))
         self.vision, self.changes = self.pool[0].vision, self.pool[0].changes
-        self.grids = list({id(problem.grid): problem.grid for problem in self.pool}.values())
+        self.grids = grids_of(self.pool)
         self.fog = any(problem.vision is not None for problem in self.pool)
         self.side = max(max(grid.width, grid.height) for grid in self.grids)
+
+    def reserve(self, episodes: int) -> None:
+        """Make the places for fresh problems of so many episodes side by side, two for each."""
+        if self.fresh:
+            self.pool = places_for(self.pool[0], 2 * episodes)
+            self.grids = grids_of(self.pool)
 
     @property
     @abstractmethod
@@ -84,6 +99,11 @@ class Settings(ABC):
     def size(self) -> int:
         """The length of an observation."""
         return max(part.stop for part in self.parts.values())
+
+    @property
+    def dtype(self) -> type[np.generic]:
+        """The type of the numbers of an observation."""
+        return np.float32
 
     @abstractmethod
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -100,7 +120,7 @@ class Settings(ABC):
             return spaces.Box(low, high)
         return spaces.Dict({name: spaces.Box(low[part], high[part]) for name, part in self.parts.items()})
 
-    def named(self, flat: NDArray[np.float32]) -> Any:
+    def named(self, flat: NDArray[Any]) -> Any:
         """Return observations as asked for: the flat array itself, or its named parts as views."""
         if self.observation == "box":
             return flat
@@ -126,6 +146,11 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:  # type: ignore[operator]
         raise InputError(f"{name} must be a number from {low:g} to {high:g}, not {quoted(value)}")
     return float(value)
+
+
+def grids_of(pool: Sequence[Problem]) -> list[Grid]:
+    """Return the maps of problems, each once."""
+    return list({id(problem.grid): problem.grid for problem in pool}.values())
 
 
 def cost_range(optimal: Any) -> tuple[float, float]:

@@ -9,25 +9,20 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.envs.fresh import pick
 from rt_gym.envs.pictures import Pictured
 from rt_gym.envs.settings import Settings, describe, index_of, refuse_unknown
 from rt_gym.envs.step import LOST, OVERRAN, TASK, TERMINATED, TRUNCATED
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted
 from rt_gym.grid import Grid
-from rt_gym.jit import kernel
 from rt_gym.meter import OVERRUN, Budget
 from rt_gym.problem import Problem
-from rt_gym.search.space import draw
 from rt_gym.terrain import positions
 from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View
 from rt_gym.world import World
 
-
-@kernel
-def pick(random, count):
-    """Return a random number below ``count``."""
-    return draw(random) % count
+NOT_IN_POOL = -1  # the number of a problem that is none of the pool
 
 
 def seeded(seed: int | None) -> NDArray[np.uint64]:
@@ -77,7 +72,8 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
         self._random = seeded(None)
         self._worlds: dict[Grid, World] = {}
         self._world: World | None = None
-        self._size, self._flat = self.settings.size, self.settings.observation == "box"
+        self._size, self._dtype = self.settings.size, self.settings.dtype
+        self._flat = self.settings.observation == "box"
         self._seconds, self._returned, self._over = self.budget.seconds, 0.0, True
         self._watched = self._seconds is not None or render_mode == "human"
         self._prepare()
@@ -93,11 +89,11 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
         """Return what kernels need for an episode in this world, as one argument."""
 
     @abstractmethod
-    def _begin(self, out: NDArray[np.float32]) -> None:
+    def _begin(self, out: NDArray[Any]) -> None:
         """Begin the episode ``self._episode`` and write its first observation."""
 
     @abstractmethod
-    def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
+    def _advance(self, action: int, out: NDArray[Any]) -> tuple[float, int, dict[str, Any]]:
         """Make one step and write the next observation; return the reward, the bits of ``make_move``, and the info."""
 
     @abstractmethod
@@ -121,14 +117,15 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
         super().reset(seed=checked_seed(seed))
         if seed is not None:
             self._random = seeded(seed)
-        problem = self._choose(options)
+        problem, index = self._choose(options)
         self._enter(problem)
-        out = np.empty(self._size, np.float32)
+        out = np.empty(self._size, self._dtype)
         self._begin(out)
         info = {
             "action_mask": self.action_masks(),
             "position": problem.start,
             "goal": problem.goal,
+            "index": index,
             "map": problem.grid.name,
             "optimal": self.settings.shown_optimal(problem),
         }
@@ -164,24 +161,39 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
         self._map = problem.grid.name
         self._over = False
 
-    def _choose(self, options: dict[str, Any]) -> Problem:
+    def _choose(self, options: dict[str, Any]) -> tuple[Problem, int]:
+        """Return the problem of the next episode and which one of the pool it is, -1 for none of it."""
         known = {"problem", "index", "map", "start", "goal"}
         if not isinstance(options, dict) or not set(options) <= known:
             raise InputError(f"options may hold {', '.join(sorted(known))}, not {quoted(options)}")
         pool, grids = self.settings.pool, self.settings.grids
         if "problem" in options:
-            return self._admitted(options["problem"])
+            return self._admitted(options["problem"]), NOT_IN_POOL
+        if options and self.settings.fresh:
+            raise InputError(f"where maps are made for every episode, options may hold problem, not {quoted(options)}")
         if "index" in options:
-            return pool[index_of("index", options["index"], len(pool))]
+            index = index_of("index", options["index"], len(pool))
+            return pool[index], index
         if ("start" in options) != ("goal" in options):
             raise InputError("options must hold both start and goal, or none of them")
         if "start" in options:
             grid = grids[index_of("map", options.get("map", 0), len(grids))]
-            return Problem(grid, options["start"], options["goal"], self.settings.vision, self.settings.changes)
+            given = Problem(grid, options["start"], options["goal"], self.settings.vision, self.settings.changes)
+            return given, NOT_IN_POOL
         if "map" in options:
             grid = grids[index_of("map", options["map"], len(grids))]
-            pool = [problem for problem in pool if problem.grid is grid]
-        return pool[int(pick(self._random, len(pool)))]
+            among = [k for k, problem in enumerate(pool) if problem.grid is grid]
+            index = among[int(pick(self._random, len(among)))]
+            return pool[index], index
+        return self._drawn()
+
+    def _drawn(self) -> tuple[Problem, int]:
+        """Return the problem that the episode's generator chooses."""
+        pool, fresh = self.settings.pool, self.settings.fresh
+        if fresh:
+            return fresh.problem(self._random, pool[0]), NOT_IN_POOL
+        index = int(pick(self._random, len(pool)))
+        return pool[index], index
 
     def _admitted(self, problem: Any) -> Problem:
         if not isinstance(problem, Problem):
@@ -199,7 +211,7 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
             raise gym.error.ResetNeeded("step was called before reset, or after the end of an episode")
         chosen = self._checked(action)
         late = self._watched and self._is_late()
-        out = np.empty(self._size, np.float32)
+        out = np.empty(self._size, self._dtype)
         if not self._turn.acquire(False):
             raise self._turn.refusal()
         try:

@@ -14,10 +14,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from rt_gym.envs.batch import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
+from rt_gym.envs.episodes import Assignment
 from rt_gym.envs.settings import describe, refuse_unknown
 from rt_gym.envs.single import S, seeded
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.meter import Budget
+from rt_gym.problem import Problem
 from rt_gym.turns import Turn
 
 _MODES = {
@@ -83,6 +85,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         self.threads = min(whole("threads", threads, 1, 1024), self.num_envs)
         refuse_unknown(type(self), settings)
         self.settings: S = self.settings_type(**settings)
+        self.settings.reserve(self.num_envs)
         self._turn = Turn("environment")
         self.render_mode = None
         self.autoreset_mode = _mode(autoreset_mode)
@@ -93,6 +96,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._prepare()
+        self._assignment = self._assign()
         self._begun = False
 
     # What the environments differ in
@@ -109,25 +113,49 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
     def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
         """Make one step of every episode, write what it returns, and return the information."""
 
+    def _assign(self) -> Any:
+        """Return what gives the episodes their problems."""
+        return Assignment(self.settings, self._episodes.common, self._replace_problem)
+
+    def _replace_problem(self, k: int, problem: Problem) -> None:
+        """Put a fresh problem and its map into place ``k``."""
+        raise NotImplementedError
+
     # Episodes
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin new episodes: all of them, or those of ``options["reset_mask"]``."""
-        chosen = self._chosen({} if options is None else options)
-        for i, one in enumerate(self._seeds(seed)):
-            if chosen[i] and (one is not None or not self._begun):
-                self._episodes.common.random[i] = seeded(checked_seed(one))[0]
-        results = make_results(self.num_envs, self.settings.size, last=False)
+        """Begin new episodes.
+
+        Args:
+            seed: that of the first episode, whose successors have the next ones; or a list with one for every episode.
+            options: ``reset_mask``, which episodes to begin, all of them if nothing is said; and ``index``, an array
+                that says which problem of the pool each of them is given.
+        """
+        chosen, index = self._chosen({} if options is None else options)
+        seeds = [checked_seed(one) for one in self._seeds(seed)]
+        results = make_results(self.num_envs, self.settings, last=False)
         with self._turn:
-            info = self._begin(chosen, results)
+            self._assignment.make_next(self._reseed(seeds, chosen))
+            if index is not None:
+                self._assignment.queue(index, chosen)
+            info = self._begin(chosen, results) | self._assignment.tell(chosen)
+            self._assignment.make_next(chosen)
         self._begun = True
         return self.settings.named(results.observation), info
 
-    def _chosen(self, options: dict[str, Any]) -> NDArray[np.bool_]:
-        if not isinstance(options, dict) or not set(options) <= {"reset_mask"}:
-            raise InputError(f"options of a batched environment may hold reset_mask, not {quoted(options)}")
+    def _reseed(self, seeds: list[int | None], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Seed the generators of the chosen episodes that have a seed, or none yet; return which."""
+        reseeded = chosen & np.array([one is not None or not self._begun for one in seeds])
+        for i in np.flatnonzero(reseeded):
+            self._episodes.common.random[i] = seeded(seeds[i])[0]
+        return reseeded
+
+    def _chosen(self, options: dict[str, Any]) -> tuple[NDArray[np.bool_], NDArray[np.int64] | None]:
+        """Return which episodes to begin, and the problems that they are given, None for random ones."""
+        if not isinstance(options, dict) or not set(options) <= {"reset_mask", "index"}:
+            raise InputError(f"options of a batched environment may hold reset_mask and index, not {quoted(options)}")
         chosen = options.get("reset_mask", np.ones(self.num_envs, np.bool_))
         if not isinstance(chosen, np.ndarray) or chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
             raise InputError(
@@ -135,7 +163,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             )
         if not self._begun and not chosen.all():
             raise gym.error.ResetNeeded("the first reset must begin all episodes")
-        return chosen
+        return chosen.copy(), self._assignment.checked(options["index"]) if "index" in options else None
 
     def _seeds(self, seed: Any) -> list[int | None]:
         if seed is None:
@@ -154,12 +182,17 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         mode = self._mode
         if mode == DISABLED and self._episodes.common.over.any():
             raise gym.error.ResetNeeded("an episode has ended; reset it with options={'reset_mask': ...} first")
-        results = make_results(self.num_envs, self.settings.size, last=mode == SAME_STEP)
-        checked = self._checked(actions)
+        results = make_results(self.num_envs, self.settings, last=mode == SAME_STEP)
+        checked, over = self._checked(actions), self._episodes.common.over
+        begun = over.copy() if mode == NEXT_STEP and over.any() else None
         with self._turn:
             info = self._advance(checked, results)
-        if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
-            info |= self._final(results.last, over)
+            if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
+                info |= self._final(results.last, over)
+                begun = over
+            if begun is not None:
+                info |= self._assignment.tell(begun)
+                self._assignment.make_next(begun)
         return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info
 
     def _run(self, work: Any, *arguments: Any) -> None:
@@ -197,7 +230,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             )
         return chosen
 
-    def _final(self, last: NDArray[np.float32], over: NDArray[np.bool_]) -> dict[str, Any]:
+    def _final(self, last: NDArray[Any], over: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the last observations of the episodes that have just ended, as Gymnasium's own batches do."""
         final = np.empty(self.num_envs, object)
         for i in np.flatnonzero(over):

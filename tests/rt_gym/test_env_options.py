@@ -239,9 +239,11 @@ class TestResetOptions:
             batch.reset(options={"reset_mask": mask})
         assert one_sentence(refusal)
 
-    @pytest.mark.parametrize("options", [{"start": (0, 0)}, {"index": 0}, [], 0], ids=short)
-    def test_options_of_a_batch_hold_a_mask_and_nothing_else(self, options: Any) -> None:
-        with pytest.raises(InputError, match="options of a batched environment may hold reset_mask") as refusal:
+    @pytest.mark.parametrize("options", [{"start": (0, 0)}, {"map": 0}, [], 0], ids=short)
+    def test_options_of_a_batch_hold_a_mask_and_numbers_and_nothing_else(self, options: Any) -> None:
+        with pytest.raises(
+            InputError, match="options of a batched environment may hold reset_mask and index"
+        ) as refusal:
             make_batch().reset(options=options)
         assert one_sentence(refusal)
 

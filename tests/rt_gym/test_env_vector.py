@@ -49,12 +49,18 @@ CASES: dict[str, dict[str, Any]] = {
     "four neighbours": {"map": FIELD.replace(connectivity=4), "vision": 2},
     "unit costs": {"map": FIELD.replace(cost="unit", corner="free")},
     "named parts": {"observation": "dict", "vision": 1},
+    "visits": {"visits": True, "map": [FIELD, TALL]},
+    "visits in fog": {"visits": True, "vision": 1, "stay": True},
+    "image": {"observation": "image", "map": [FIELD, TALL, TINY]},
+    "image in fog": {"observation": "image", "map": [TALL, FIELD], "vision": 1, "window": 7},
+    "image of all kinds of problems": {"observation": "image", "problems": MIXED, "window": 3},
 }
 each_case = pytest.mark.parametrize("case", CASES)
 
 
 def settings(case: str) -> dict[str, Any]:
-    return {"map": FIELD, "pool": 9, "max_moves": 11, "window": 5, "history": 4} | CASES[case]
+    sources = {} if "problems" in CASES[case] else {"map": FIELD, "pool": 9}
+    return sources | {"max_moves": 11, "window": 5, "history": 4} | CASES[case]
 
 
 def make_batch(count: int = COUNT, mode: AutoresetMode = AutoresetMode.NEXT_STEP, **given: Any) -> Any:
@@ -136,7 +142,7 @@ class TestAgainstSingleEpisodes:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
-@pytest.mark.parametrize("case", ["known", "fog", "changes", "fog and changes", "all kinds of problems"])
+@pytest.mark.parametrize("case", ["known", "fog", "changes", "fog and changes", "all kinds of problems", "image"])
 def test_a_copied_batch_goes_on_as_the_original_did(case: str, copied: Any) -> None:
     batch = make_batch(mode=AutoresetMode.SAME_STEP, **settings(case))
     batch.reset(seed=2)

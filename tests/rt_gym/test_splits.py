@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from rt_gym import InputError, Problem, splits
+from rt_gym.levels import LEVELS
 
 FAMILIES = ("terrain", "caves", "rooms", "mazes", "mixed")
 MAPS = {"train": 16, "validation": 8, "test": 16}
-every_split = pytest.mark.parametrize("name", splits.names())
+NAMES = [f"{family}-{part}" for family in FAMILIES for part in MAPS]
+every_split = pytest.mark.parametrize("name", NAMES)
 
 
 def heuristic(problem: Problem) -> float:
@@ -19,8 +21,8 @@ def heuristic(problem: Problem) -> float:
     return max(across, down) + (np.sqrt(2) - 1) * min(across, down)
 
 
-def test_every_family_has_three_parts() -> None:
-    assert sorted(splits.names()) == sorted(f"{family}-{part}" for family in FAMILIES for part in MAPS)
+def test_every_family_and_every_level_has_three_parts() -> None:
+    assert splits.names() == [*NAMES, *(f"{name}-{part}" for name in LEVELS for part in MAPS)]
 
 
 @every_split
@@ -52,7 +54,7 @@ def test_optimal_costs_lie_in_the_range_and_the_heuristic_misleads(name: str) ->
 
 
 def test_no_map_stands_in_two_splits() -> None:
-    digests = [grid.digest for name in splits.names() for grid in splits.load(name).grids]
+    digests = [grid.digest for name in NAMES for grid in splits.load(name).grids]
     assert len(digests) == len(set(digests)) == 200
 
 

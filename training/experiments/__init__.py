@@ -52,6 +52,7 @@ _TABLE = {
     "ls-v6": "ls.figures:V6",
     "ex-changing": "ex:CHANGING",
     "ex-ablations": "ex:ABLATIONS",
+    "ex-successors": "successors:EXPERIMENT",
     "ex-limits": "limits:LIMITED",
     "ex-limits-games": "limits:LIMITED_GAMES",
 }

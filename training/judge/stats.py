@@ -1,8 +1,7 @@
 """Means with their intervals, Pareto fronts, and the ratio against a curve.
 
-Intervals are 95 % percentile bootstrap intervals over problems, over those of each map, or over maps. All that is
-estimated here is a function of sums, so one resampling is one matrix product, and every contender meets the same
-resampled problems: differences and ratios stay paired.
+Intervals are those of ``rt_gym.bootstrap``, over problems, over those of each map, or over maps. All that is estimated
+here is a function of sums.
 
 ``scipy.stats.bootstrap`` would fit a single mean or one paired difference, as in ``against``. It resamples for every
 statistic anew, though, where a table of twenty contenders has some hundred estimates that here share one resampling,
@@ -12,61 +11,22 @@ lognormal of sigma 1.5) both ends of a mean's interval lie 5 % higher with 100 p
 0.5 % with 10,000.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-RESAMPLINGS = 2000
-_ROOM = 4_000_000  # weights in memory at a time
-_TAILS = (2.5, 97.5)
+from rt_gym.bootstrap import RESAMPLINGS, Estimate, Floats, estimate, resampled_sums
+
+__all__ = [
+    "RESAMPLINGS",
+    "Estimate",
+    "Floats",
+    "estimate",
+    "needed",
+    "pareto_front",
+    "ratio",
+    "resampled_sums",
+]
+
 _LEAST = 1e-9  # what is left of a suboptimality of exactly one, where its logarithm is needed
-
-Floats = NDArray[np.float64]
-
-
-class Estimate(NamedTuple):
-    """A value with the ends of its 95 % interval, which one problem alone leaves unknown (nan)."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the whole interval lies on one side of zero."""
-        return self.low > 0 or self.high < 0
-
-
-def resampled_sums(columns: Floats, seed: int | Sequence[int], strata: NDArray[np.int64] | None = None) -> Floats:
-    """Return the sums of n x k columns over problems: first of all of them, then of each resampling.
-
-    Args:
-        columns: the numbers.
-        seed: for the resamplings.
-        strata: the number of every problem's stratum. Each is resampled by itself, so that the interval is one for
-            these strata, and not for others of their kind.
-    """
-    if strata is not None and strata.any():
-        parts = (resampled_sums(columns[strata == k], [int(k), *np.atleast_1d(seed)]) for k in np.unique(strata))
-        return np.add.reduce(list(parts))
-    n = len(columns)
-    rng = np.random.default_rng(seed)
-    sums = [columns.sum(axis=0, keepdims=True)]
-    block = max(1, _ROOM // n)
-    for begin in range(0, RESAMPLINGS, block):
-        rows = min(block, RESAMPLINGS - begin)
-        picks = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
-        weights = np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n)
-        sums.append(weights @ columns)
-    return np.concatenate(sums)
-
-
-def estimate(values: Floats, problems: int) -> Estimate:
-    """Return the first value with the interval of the others, which come from resamplings."""
-    low, high = np.percentile(values[1:], _TAILS) if problems > 1 else (np.nan, np.nan)
-    return Estimate(float(values[0]), float(low), float(high))
 
 
 def pareto_front(points: list[tuple[float, float]]) -> list[bool]:

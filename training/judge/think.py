@@ -8,8 +8,6 @@ A dealer lets a squad of RTSquad-v0 make one tick. Those to beat deal by the sam
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import count
 from typing import Any
 
 import gymnasium as gym
@@ -19,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from rt_gym import InputError, Problem
-from rt_gym.envs.single import pick, seeded
+from rt_gym.envs.single import seeded
 from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.squad.episode import SquadEpisode
 from rt_gym.errors import whole
@@ -107,14 +105,14 @@ class Times:
     optimal: NDArray[np.float64]
 
     @property
-    def mean(self) -> float:
-        """The mean time."""
-        return float(self.time.mean())
+    def cut(self) -> int:
+        """How many episodes were cut before the goal. Their times are too short, and so is any mean over them."""
+        return int((~self.solved).sum())
 
     @property
-    def ratio(self) -> float:
-        """The mean of the times divided by the optimal costs: what the normalised reward adds up to."""
-        return float((self.time / self.optimal).mean())
+    def ratio(self) -> float | None:
+        """The mean of the times divided by the optimal costs; None if a run was cut, which would look quick."""
+        return None if self.cut else float((self.time / self.optimal).mean())
 
 
 def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Times:
@@ -135,10 +133,10 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         autoreset_mode=AutoresetMode.DISABLED, **settings,
     )  # fmt: skip
     time, thought, expansions = np.zeros(size + 1), np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
-    solved, seeds = np.zeros(size + 1, np.bool_), np.array(_seeds(size))
+    solved = np.zeros(size + 1, np.bool_)
     solving = np.arange(batch.num_envs)  # after the last problem, one that does not count
     begun = batch.num_envs
-    observations, _ = batch.reset(seed=seeds[solving])
+    observations, _ = batch.reset(seed=0, options={"index": solving})
     while (solving < size).any():
         observations, rewards, terminated, truncated, info = batch.step(policy(observations))
         time[solving] -= rewards
@@ -149,20 +147,9 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         if over.any():
             solving[over] = np.minimum(np.arange(begun, begun + over.sum()), size)
             begun += int(over.sum())
-            observations, _ = batch.reset(seed=seeds[solving % size], options={"reset_mask": over})
+            observations, _ = batch.reset(options={"index": solving % size, "reset_mask": over})
     optimal = np.array([problem.optimal for problem in problems])
     return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal)
-
-
-@cache
-def _seeds(problems: int) -> list[int]:
-    """Return, for every problem of a pool, the first seed that chooses it."""
-    found: dict[int, int] = {}
-    for seed in count():
-        found.setdefault(int(pick(seeded(seed), problems)), seed)
-        if len(found) == problems:
-            return [found[k] for k in range(problems)]
-    raise AssertionError("there is always another seed")
 
 
 def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: Any) -> dict[int, Times]:
@@ -183,10 +170,10 @@ def gain(times: Mapping[str, Times], name: str, rivals: Iterable[str] = tuple(_F
     Both meet the same resampled problems. Which rival is the best is decided once, on all problems. By default they are
     the fixed numbers of slices.
     """
-    known = [times[rival] for rival in rivals if rival in times and times[rival].solved.all()]
-    if not known or not times[name].solved.all():
+    known = [times[rival] for rival in rivals if rival in times and not times[rival].cut]
+    if not known or times[name].cut:
         return None
-    best = min(known, key=lambda time: time.ratio)
+    best = min(known, key=lambda time: time.ratio or 0.0)
     columns = np.stack([time.time / time.optimal for time in (best, times[name])], axis=1)
     sums = resampled_sums(columns, seed=0)
     return estimate(sums[:, 0] / sums[:, 1], len(columns))
@@ -205,7 +192,8 @@ def _line(times: Mapping[str, Times], name: str, rivals: Iterable[Iterable[str]]
     own, gains = times[name], [gain(times, name, others) for others in rivals]
     cells = [cell for one in gains for cell in (["-", "-"] if one is None else [digits(one.value), interval(one)])]
     share = own.thought.sum() / own.time.sum()
-    return [name, f"{own.ratio:.2f}", *cells, f"{100 * share:.0f} %", f"{own.solved.sum()}/{own.solved.size}"]
+    shown = f"{own.cut} cut" if own.ratio is None else f"{own.ratio:.2f}"
+    return [name, shown, *cells, f"{100 * share:.0f} %", f"{own.solved.sum()}/{own.solved.size}"]
 
 
 def by_rule(rule: Any) -> Dealer:

@@ -57,6 +57,20 @@ def concatenate_subgoals(pool: list[Subgoals]) -> SubgoalTables:
     return SubgoalTables(region, ahead, regions_at, aheads_at)
 
 
+def room_for_subgoals(problems: int, cells: int) -> SubgoalTables:
+    """Return tables for so many problems on maps of so many cells, which have no more regions than that."""
+    begins = cells * np.arange(problems, dtype=np.int64)
+    region, ahead = (np.full(problems * cells, NONE, np.int32) for _ in range(2))
+    return SubgoalTables(region, ahead, begins, begins)
+
+
+def replace_subgoals(tables: SubgoalTables, k: int, subgoals: Subgoals) -> None:
+    """Put other subgoals in the place of those of problem ``k``."""
+    region, ahead = int(tables.regions_at[k]), int(tables.aheads_at[k])
+    tables.region[region : region + subgoals.region.size] = subgoals.region
+    tables.ahead[ahead : ahead + subgoals.ahead.size] = subgoals.ahead
+
+
 def _joined(arrays: Iterable[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return arrays concatenated, and where each begins."""
     listed = list(arrays)

@@ -19,13 +19,15 @@ from rt_gym.envs.depth.deepen import Deepening, make_deepening
 from rt_gym.envs.depth.env import S, with_larger_table
 from rt_gym.envs.depth.episode import NO_CONTROL, make_control
 from rt_gym.envs.depth.settings import DeepenSettings, DepthGoalSettings, DepthSettings
-from rt_gym.envs.depth.subgoals import concatenate_subgoals
+from rt_gym.envs.depth.subgoals import concatenate_subgoals, replace_subgoals, room_for_subgoals
+from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.loop import make_step_info
 from rt_gym.envs.step import LOST, MOVED, OVERRAN, TABLE_FULL
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, quoted
 from rt_gym.handles import handle
 from rt_gym.jit import absent
+from rt_gym.problem import Problem
 from rt_gym.search.space import NO_SPACE, NONE, make_space
 
 
@@ -43,7 +45,8 @@ class DepthControlVectorEnv(GridVectorEnv[S], Generic[S]):
         if any(problem.changes for problem in settings.pool):
             raise InputError("changes must be None in a batch, whose episodes share maps that stay as they are")
         self._episodes = make_depth_episodes(self.num_envs, self._episode_part())
-        shared = concatenate_maps(settings.grids), tabulate_problems(settings), known_truth(), self.budget.meter()
+        self._maps, self._problems = concatenate_maps(settings.grids), tabulate_problems(settings)
+        shared = self._maps, self._problems, known_truth(), self.budget.meter()
         self._batches = [
             DepthBatch(
                 *shared, self._episodes, self._thread_part(), np.zeros(1, np.int64), settings.terms(), self._mode
@@ -53,6 +56,16 @@ class DepthControlVectorEnv(GridVectorEnv[S], Generic[S]):
         self._tables = self._subgoal_tables()
         self._all = np.ones((self.num_envs, settings.actions), np.int8)
         self._make_handles()
+
+    def _replace_problem(self, k: int, problem: Problem) -> None:
+        replace_problem(self._maps, self._problems, k, problem, self.settings.unit(problem), 0)
+
+    def count_moves(
+        self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
+    ) -> None:
+        """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
+        tally = self._episodes.trip.tally[:, 0]
+        moves[:], diagonals[:] = tally["moves"], tally["diagonals"]
 
     def _episode_part(self) -> Any:
         return make_control(self.settings, NO_SPACE, (self.num_envs,))
@@ -121,7 +134,14 @@ class RTDepthGoalVectorEnv(DepthControlVectorEnv[DepthGoalSettings]):
     settings_type = DepthGoalSettings
 
     def _subgoal_tables(self) -> Any:
-        return concatenate_subgoals([self.settings.subgoals(problem) for problem in self.settings.pool])
+        settings = self.settings
+        if settings.fresh:
+            return room_for_subgoals(len(settings.pool), settings.grids[0].terrain.mask.size)
+        return concatenate_subgoals([settings.subgoals(problem) for problem in settings.pool])
+
+    def _replace_problem(self, k: int, problem: Problem) -> None:
+        super()._replace_problem(k, problem)
+        replace_subgoals(self._tables, k, self.settings.subgoals(problem))
 
     def _checked(self, actions: Any) -> NDArray[np.int64]:
         try:

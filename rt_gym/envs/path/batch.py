@@ -2,8 +2,8 @@
 
 Maps that do not change are shared by all episodes, and in fog each has a bitmap of what it has seen; where the map
 changes, or the sight is very far, every episode has a map of its own. Kernels are compiled for either case: ``own``, an
-``OwnMaps``, is None where maps are shared, so that a test for it costs nothing. A seed gives the same trajectory
-here and in the single environment.
+``OwnMaps``, is None where maps are shared, so that a test for it costs nothing; so is ``memory``, of where episodes
+have been, where that is not observed. A seed gives the same trajectory here and in the single environment.
 
 Indices of episodes, problems and maps are unsigned: a signed one is tested at every look at an array.
 """
@@ -26,7 +26,8 @@ from rt_gym.envs.batch import (
     own_truth,
     set_up_map,
 )
-from rt_gym.envs.path.episode import WINDOW, PathTerms, step_path, write_numbers
+from rt_gym.envs.path.episode import WINDOW, PathTerms, step_path, write_numbers, write_picture
+from rt_gym.envs.path.image import begin_visits, frame_around, memory_of, visit, write_visits
 from rt_gym.envs.path.window import Bitmaps, make_bitmap, write_window
 from rt_gym.envs.step import BLOCKED, TERMINATED, TRUNCATED, judge
 from rt_gym.features.history import Track, begin_track, follow, make_track
@@ -151,7 +152,7 @@ def take_up(batch, i):
 
 
 @kernel
-def start(batch, own, i):
+def start(batch, own, memory, i):
     """Begin a new episode ``i`` with a random problem of the pool."""
     problems, episodes, bits = batch.problems, batch.episodes, batch.bits
     p = choose(problems, episodes.common, i)
@@ -168,10 +169,12 @@ def start(batch, own, i):
         truth = own_truth(batch.maps, problems, own, p, i)
         observe(truth, own_terrain(batch.maps, own, m, i), take_up(batch, i), s, s)
     begin_track(row(episodes.track, i), s)
+    cells = batch.maps.begin[m + 1] - batch.maps.begin[m]
+    begin_visits(memory_of(memory, i), cells, s - first_cell(batch, own, m))
 
 
 @kernel(inline=True)
-def move(batch, own, i, d):
+def move(batch, own, memory, i, d):
     """Make one move of episode ``i`` in direction ``d`` and return its reward and bits, see ``make_move``.
 
     On a map that does not change, a move is only a look at its bit: no belief and no record must be updated.
@@ -185,70 +188,98 @@ def move(batch, own, i, d):
         u, moves = target(terrain, s, d), episodes.moves[i] + 1
         episodes.at[i], episodes.moves[i] = u, moves
         follow(track, u, np.int64(0))
+        visit(memory_of(memory, i), u - first_cell(batch, own, m))
         reward, flags = judge(terrain, terms.rules, s, u, t, d, moves)
         return reward * unit, flags
     trip, truth = take_up(batch, i), own_truth(batch.maps, problems, own, np.int64(p), i)
     reward, flags, _ = step_path(truth, terrain, trip, track, terms, t, d, unit)
     episodes.at[i], episodes.moves[i] = trip.state[0].at, trip.tally[0].moves
+    visit(memory_of(memory, i), trip.state[0].at)
     return reward, flags
 
 
 @kernel(inline=True)
-def show(batch, own, i, out, moves):
-    """Write the observation of episode ``i`` and its legal moves. There is no meter: all of the budget is left."""
+def show(batch, own, memory, i, out, moves):
+    """Write the observation of episode ``i`` and its legal moves."""
+    p = np.uint64(batch.episodes.common.problem[i])
+    m = np.uint64(batch.problems.map[p])
+    terrain = terrain_of(batch, own, m, i)
+    moves[i] = terrain.mask[batch.episodes.at[i]]
+    if memory is None:
+        show_flat(batch, own, terrain, p, m, i, out[i])
+    else:
+        show_remembered(batch, own, memory_of(memory, i), memory.blank, terrain, p, m, i, out[i])
+
+
+@kernel(inline=True)
+def show_flat(batch, own, terrain, p, m, i, out):
+    """Write numbers and window, and return where the agent is. There is no meter: all of the budget is left."""
     problems, episodes, terms, bits = batch.problems, batch.episodes, batch.terms, batch.bits
-    p = np.uint64(episodes.common.problem[i])
-    m, s, t = np.uint64(problems.map[p]), episodes.at[i], problems.goal[p]
-    terrain, map_begin, track = terrain_of(batch, own, m, i), first_cell(batch, own, m), row(episodes.track, i)
+    map_begin, track = first_cell(batch, own, m), row(episodes.track, i)
     bitmaps = Bitmaps(bits.blocked, bits.begin[m], episodes.seen[i], bits.margin, problems.vision[p])
-    moves[i] = terrain.mask[s]
-    x, y = write_numbers(terrain, map_begin, track, terms, s, t, np.float32(1), out[i])
-    write_window(terrain, bitmaps, x, y, terms.radius, terms.planes, out[i, WINDOW:])
+    x, y = write_numbers(terrain, map_begin, track, terms, episodes.at[i], problems.goal[p], np.float32(1), out)
+    write_window(terrain, bitmaps, x, y, terms.radius, terms.planes, out[WINDOW:])
+    return x, y
+
+
+@kernel(inline=True)
+def show_remembered(batch, own, memory, blank, terrain, p, m, i, out):
+    """Write an image, or a flat observation and the plane of visits."""
+    begin, stride, terms = batch.maps.begin, terrain.offset[1], batch.terms
+    height = (begin[m + np.uint64(1)] - begin[m]) // stride - 2
+    if blank is None:
+        x, y = show_flat(batch, own, terrain, p, m, i, out)
+        frame = frame_around(stride, height, x, y, terms.radius)
+        write_visits(memory.visits, frame, out[out.size - frame.side * frame.side :])
+    else:
+        s, t = batch.episodes.at[i], batch.problems.goal[p]
+        write_picture(terrain, first_cell(batch, own, m), height, memory, terms, s, t, out)
 
 
 @kernel
 def start_all(handle, chosen, observation, moves):
     """Begin new episodes where ``chosen``, bool[n], is true; write what all of them return.
 
-    ``observation``, float32[n, size], gets the observations, ``moves``, intp[n], the legal moves, a bit for each.
+    ``observation``, float32[n, size], or uint8 for images, gets the observations, ``moves``, intp[n], the legal moves,
+    a bit for each.
     """
-    batch, own = handle.batch, handle.own
+    batch, own, memory = handle.batch, handle.own, handle.memory
     for k in range(chosen.size):
         i = np.uint64(k)
         if chosen[i]:
-            start(batch, own, i)
-        show(batch, own, i, observation, moves)
+            start(batch, own, memory, i)
+        show(batch, own, memory, i, observation, moves)
 
 
 @kernel
 def step_range(handle, actions, results, info, begin, end):
     """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes."""
-    batch, own = handle.batch, handle.own
-    move_episodes(batch, own, actions, results, info, begin, end)
-    show_episodes(batch, own, results.observation, info.moves, begin, end)
+    batch, own, memory = handle.batch, handle.own, handle.memory
+    move_episodes(batch, own, memory, actions, results, info, begin, end)
+    show_episodes(batch, own, memory, results.observation, info.moves, begin, end)
 
 
 @kernel(inline=True)
-def move_episodes(batch, own, actions, results, info, begin, end):
+def move_episodes(batch, own, memory, actions, results, info, begin, end):
     """Move; an episode that ends is shown and, in mode SAME_STEP, followed by the next."""
     over, mode, still = batch.episodes.common.over, batch.mode, batch.terms.still
     for k in range(begin, end):
         i = np.uint64(k)
         reward, flags = 0.0, np.int64(0)
         if mode == NEXT_STEP and over[i]:
-            start(batch, own, i)
+            start(batch, own, memory, i)
         else:
             d = np.int64(STAY) if actions[i] == still else np.int64(actions[i])
-            reward, flags = move(batch, own, i, d)
+            reward, flags = move(batch, own, memory, i, d)
         if mode == SAME_STEP and flags & (TERMINATED | TRUNCATED):
-            show(batch, own, i, results.observation, info.moves)
+            show(batch, own, memory, i, results.observation, info.moves)
         if close_step(results, over, mode, i, reward, flags):
-            start(batch, own, i)
+            start(batch, own, memory, i)
         info.blocked[i] = flags & BLOCKED != 0
 
 
 @kernel
-def show_episodes(batch, own, observation, moves, begin, end):
+def show_episodes(batch, own, memory, observation, moves, begin, end):
     """Write the observations and the legal moves of the episodes from ``begin`` to ``end - 1``."""
     for k in range(begin, end):
-        show(batch, own, np.uint64(k), observation, moves)
+        show(batch, own, memory, np.uint64(k), observation, moves)

@@ -4,9 +4,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.path.batch import (
     PathBatch,
     PathStepInfo,
@@ -16,7 +18,9 @@ from rt_gym.envs.path.batch import (
     step_range,
 )
 from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, step
-from rt_gym.envs.path.window import FARTHEST
+from rt_gym.envs.path.greedy import greedy_step, greedy_steps
+from rt_gym.envs.path.image import BRIGHT, CHANNELS, Memory, make_memory
+from rt_gym.envs.path.window import FARTHEST, make_bitmap
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
@@ -24,28 +28,45 @@ from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, flag, quoted, whole
 from rt_gym.features.history import CELL, make_track
 from rt_gym.handles import handle
+from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip
 from rt_gym.truth import sight
 from rt_gym.world import World
+
+_FIRST_DIAGONAL = 4  # direction, after the straight ones
+_WINDOW, _IMAGE_WINDOW = 11, 37  # the second is the least odd number that Stable-Baselines3's convolutions take
 
 
 class PathSettings(Settings):
     """What a path environment is made of.
 
     Args:
-        window: side of the square around the agent that is observed, odd.
+        window: side of the square around the agent that is observed, odd; None for 11, or 37 in an image.
+        visits: whether a flat observation ends with a plane of how often the cells of that square have been visited.
         stay: whether standing still is an action, the last one.
     """
 
-    def __init__(self, window: int = 11, stay: bool = False, **settings: Any) -> None:
-        if whole("window", window, 1, 255) % 2 == 0:
+    forms = ("box", "dict", "image")
+
+    def __init__(
+        self,
+        window: int | None = None,
+        visits: bool = False,
+        stay: bool = False,
+        **settings: Any,
+    ) -> None:
+        if window is not None and whole("window", window, 1, 255) % 2 == 0:
             raise InputError(f"window must be odd, not {quoted(window)}")
         super().__init__(**settings)
-        self.window, self.stay = window, flag("stay", stay)
+        self.image, self.visits, self.stay = self.observation == "image", flag("visits", visits), flag("stay", stay)
+        if self.image and visits:
+            raise InputError("visits must be left out with images, which always show them")
+        self.window = window or (_IMAGE_WINDOW if self.image else _WINDOW)
         self.directions = self.grids[0].connectivity
         self.actions = self.directions + self.stay
         # Whether the episodes of a batch need maps of their own.
-        self.private = any(problem.changes or (problem.vision or 0) > FARTHEST for problem in self.pool)
+        far = any(problem.changes or (problem.vision or 0) > FARTHEST for problem in self.pool)
+        self.private = far or (self.image and self.fog)
 
     @property
     def planes(self) -> int:
@@ -55,13 +76,40 @@ class PathSettings(Settings):
     @cached_property
     def parts(self) -> dict[str, slice]:
         """Where the named parts of an observation stand in the flat vector."""
-        return PARTS | {"window": slice(WINDOW, WINDOW + self.planes * self.window**2)}
+        if self.image:
+            return {"image": slice(0, len(CHANNELS) * self.window**2)}
+        end = WINDOW + self.planes * self.window**2
+        visits = {"visits": slice(end, end + self.window**2)} if self.visits else {}
+        return PARTS | {"window": slice(WINDOW, end)} | visits
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return, for every byte of move bits, which actions are legal; standing still always is."""
         bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.int8)
         still = np.ones((256, int(self.stay)), np.int8)
         return np.concatenate([bits[:, : self.directions], still], axis=1)
+
+    @property
+    def dtype(self) -> type[np.generic]:
+        """The type of the numbers of an observation."""
+        return np.uint8 if self.image else super().dtype
+
+    def observation_space(self) -> spaces.Box | spaces.Dict:
+        """Return the space of observations: flat, in named parts, or images with the channels first."""
+        if self.image:
+            return spaces.Box(0, BRIGHT, (len(CHANNELS), self.window, self.window), np.uint8)
+        return super().observation_space()
+
+    def named(self, flat: NDArray[Any]) -> Any:
+        """Return observations as asked for."""
+        if self.image:
+            return flat.reshape(*flat.shape[:-1], len(CHANNELS), self.window, self.window)
+        return super().named(flat)
+
+    def memory(self, cells: int, *rows: int) -> Memory | None:
+        """Return the memory of one episode, or of rows of them, on maps of up to so many cells."""
+        if not (self.image or self.visits):
+            return None
+        return make_memory(rows, cells, self.image, self.window)
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the least and the largest that an observation can hold."""
@@ -100,7 +148,9 @@ class RTPathEnv(GridEnv[PathSettings]):
     One flat ``Box``, or with ``observation="dict"`` its parts by name: ``goal`` (columns and rows to the goal),
     ``position``, ``history`` (see ``rt_gym.features.history``), ``budget`` (the share that the last move left), and
     ``window``, the square around the agent: what is blocked and, in fog, a second plane of what has not been seen.
-    Coordinates and distances are divided by the longest side of any map.
+    With ``visits=True`` the part ``visits`` follows: how often each cell of the square has been visited. Coordinates
+    and distances are divided by the longest side of any map. ``observation="image"`` is a ``Box`` of bytes, four
+    channels of the square instead: what is blocked, unknown and visited, and where the goal is.
 
     ## Rewards
     Minus the cost of the move. ``reward``, ``price`` and ``shaping`` change that; see below.
@@ -120,9 +170,10 @@ class RTPathEnv(GridEnv[PathSettings]):
     def _prepare(self) -> None:
         self._masks = list(self.settings.action_masks())
         self._track, self._terms = make_track(self.settings.history), self.settings.terms()
+        self._memory = self.settings.memory((self.settings.side + 2) ** 2)
 
     def _handle(self, world: World) -> Any:
-        return world.handle(track=self._track, terms=self._terms, task=self._task)
+        return world.handle(track=self._track, terms=self._terms, task=self._task, memory=self._memory)
 
     def _begin(self, out: NDArray[np.float32]) -> None:
         begin(self._episode, out)
@@ -141,6 +192,10 @@ class RTPathEnv(GridEnv[PathSettings]):
     def action_masks(self) -> NDArray[np.int8]:
         """Return which actions lead somewhere, as sb3-contrib's masked learners ask for it."""
         return self._masks[self.kernel_view.terrain.mask[self.kernel_view.cell_now]].copy()
+
+    def greedy_actions(self) -> int:
+        """Return the action that leads to the neighbour nearest to the goal by the heuristic."""
+        return int(greedy_step(self._episode))
 
 
 class RTPathVectorEnv(GridVectorEnv[PathSettings]):
@@ -165,10 +220,23 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         margin = max(settings.window // 2, *(0 if settings.private else sight(problem) for problem in settings.pool), 0)
         bits = make_map_bits(settings.grids, margin, settings.fog, settings.private)
         seen = int(np.diff(bits.begin).max()) if bits.unseen.size else 0
+        self._maps, self._problems, self._bits = maps, problems, bits
         self._episodes = make_path_episodes(self.num_envs, settings.history, seen)
         shared = PathBatch(maps, bits, problems, self._episodes, make_trip(0), settings.terms(), self._mode)
-        self._handles = [handle(batch=shared._replace(trip=make_trip(0)), own=own) for _ in range(self.threads)]
+        memory = settings.memory(int(np.diff(maps.begin).max()), self.num_envs)
+        self._handles = [
+            handle(batch=shared._replace(trip=make_trip(0)), own=own, memory=memory) for _ in range(self.threads)
+        ]
         self._masks = settings.action_masks()
+        directions = np.arange(settings.actions)
+        self._diagonal = (directions >= _FIRST_DIAGONAL) & (directions < settings.directions)
+
+    def _replace_problem(self, k: int, problem: Problem) -> None:
+        settings, bits = self.settings, self._bits
+        first = 0 if settings.private else int(self._maps.begin[k])
+        replace_problem(self._maps, self._problems, k, problem, settings.unit(problem), first)
+        if not settings.private:
+            bits.blocked[bits.begin[k] : bits.begin[k + 1]] = make_bitmap(~problem.grid.passable, bits.margin)
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
         moves = np.empty(self.num_envs, np.intp)
@@ -179,3 +247,16 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         info = PathStepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
         self._run(step_range, actions, results, info)
         return {"action_mask": self._masks.take(info.moves, axis=0), "blocked": info.blocked}
+
+    def greedy_actions(self) -> NDArray[np.int64]:
+        """Return for every episode the action that leads to the neighbour nearest to the goal by the heuristic."""
+        actions = np.empty(self.num_envs, np.int64)
+        greedy_steps(self._handles[0], actions)
+        return actions
+
+    def count_moves(
+        self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
+    ) -> None:
+        """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
+        moves += 1
+        diagonals += self._diagonal.take(actions) & ~info["blocked"]

@@ -1,13 +1,16 @@
 """A path episode: one move, its reward, and the observation; for single and batched environments alike.
 
-An observation is one row of float32: ``PARTS`` says what stands where. Coordinates and distances are divided by the
-longest side of any map of the environment, so that several maps share one space.
+A flat observation is one row of float32: ``PARTS`` says what stands where. Coordinates and distances are divided by the
+longest side of any map of the environment, so that several maps share one space. An image is one row of uint8.
+
+``memory``, of where the agent has been, is None where that is not observed, so that a test for it costs nothing.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from rt_gym.envs.path.image import begin_visits, frame_around, visit, write_goal, write_image, write_visits
 from rt_gym.envs.path.window import write_cells
 from rt_gym.envs.step import MOVED, Rules, make_move
 from rt_gym.features.history import FEATURES, begin_track, follow, history_of
@@ -105,18 +108,50 @@ def step_path(truth, terrain, trip, track, terms, t, d, unit):
 
 
 @kernel(inline=True)
-def write_observation(terrain, trip, track, terms, t, left, out):
+def write_picture(terrain, first, height, memory, terms, s, t, out):
+    """Write an image of what is around ``s`` on a map of so many rows whose cells begin at ``first``."""
+    x, y = locate(terrain, s - first)
+    goal_x, goal_y = locate(terrain, t - first)
+    write_image(terrain, first, memory, frame_around(terrain.offset[1], height, x, y, terms.radius), out)
+    write_goal(goal_x - x, goal_y - y, terms.radius, out)
+
+
+@kernel(inline=True)
+def write_observation(terrain, trip, track, terms, memory, t, left, out):
     """Write the observation of the current state."""
+    if memory is None:
+        write_flat(terrain, trip, track, terms, t, left, out)
+    else:
+        write_remembered(terrain, trip, track, terms, memory, memory.blank, t, left, out)
+
+
+@kernel(inline=True)
+def write_flat(terrain, trip, track, terms, t, left, out):
+    """Write numbers and window, and return where the agent is."""
     x, y = write_numbers(terrain, np.int64(0), track, terms, trip.state[0].at, t, left, out)
     write_cells(terrain, x, y, terms.radius, terms.planes, out[WINDOW:])
+    return x, y
+
+
+@kernel(inline=True)
+def write_remembered(terrain, trip, track, terms, memory, blank, t, left, out):
+    """Write an image, or a flat observation and the plane of visits."""
+    height = terrain.free.size // terrain.offset[1] - 2
+    if blank is None:
+        x, y = write_flat(terrain, trip, track, terms, t, left, out)
+        frame = frame_around(terrain.offset[1], height, x, y, terms.radius)
+        write_visits(memory.visits, frame, out[out.size - frame.side * frame.side :])
+    else:
+        write_picture(terrain, np.int64(0), height, memory, terms, trip.state[0].at, t, out)
 
 
 @kernel
 def begin(episode, out):
     """Begin an episode in a world that has been set up, and write its first observation."""
-    trip, track = episode.trip, episode.track
+    terrain, trip, track, memory = episode.terrain, episode.trip, episode.track, episode.memory
     begin_track(track, trip.state[0].at)
-    write_observation(episode.terrain, trip, track, episode.terms, episode.task[0].goal, np.float32(1), out)
+    begin_visits(memory, terrain.free.size, trip.state[0].at)
+    write_observation(terrain, trip, track, episode.terms, memory, episode.task[0].goal, np.float32(1), out)
 
 
 @kernel
@@ -127,8 +162,10 @@ def step(episode, d, out):
         The reward, the bits of ``make_move``, expansions and scans of the move, and the moves out of the new cell.
     """
     truth, terrain, trip = episode.truth, episode.terrain, episode.trip
-    track, terms, task = episode.track, episode.terms, episode.task[0]
+    track, terms, task, memory = episode.track, episode.terms, episode.task[0], episode.memory
     expansions, scans, t = trip.meter[0].expansions, trip.meter[0].scans, task.goal
     reward, flags, left = step_path(truth, terrain, trip, track, terms, t, d, task.unit)
-    write_observation(terrain, trip, track, terms, t, left, out)
+    if flags & MOVED:
+        visit(memory, trip.state[0].at)
+    write_observation(terrain, trip, track, terms, memory, t, left, out)
     return reward, flags, expansions, scans, terrain.mask[trip.state[0].at]

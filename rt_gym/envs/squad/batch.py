@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from rt_gym.envs.batch import NEXT_STEP, Common, Results, close_step
 from rt_gym.envs.squad.episode import SquadEpisode
+from rt_gym.errors import InputError, quoted
 from rt_gym.features.dealing import see
+from rt_gym.problem import Problem
 
 
 class SquadEpisodes(NamedTuple):
@@ -24,6 +26,37 @@ class SquadEpisodes(NamedTuple):
     squads: list[SquadEpisode]
     settings: Any
     mode: int
+
+
+class SquadAssignment:
+    """The problems of the squads of a batch; see ``rt_gym.envs.episodes.Assignment``."""
+
+    def __init__(self, episodes: SquadEpisodes) -> None:
+        self._episodes = episodes
+
+    def checked(self, index: Any) -> list[list[Problem]]:
+        """Return the problems of every squad by their numbers in the pool, an array of squads x units."""
+        count, settings = len(self._episodes.squads), self._episodes.settings
+        if settings.fresh:
+            raise InputError("options['index'] needs a pool, and maps that are made for every episode have none")
+        if not isinstance(index, (list, tuple, np.ndarray)) or len(index) != count:
+            raise InputError(f"options['index'] must be {count} rows of {settings.units} numbers, not {quoted(index)}")
+        return [settings.problems_of(row) for row in index]
+
+    def queue(self, problems: list[list[Problem]], chosen: NDArray[np.bool_]) -> None:
+        """Let the next episodes of those chosen have these problems."""
+        for i in np.flatnonzero(chosen):
+            self._episodes.squads[i].queued = problems[i]
+
+    def make_next(self, chosen: NDArray[np.bool_]) -> None:
+        """Make nothing: a squad draws its problems when it begins."""
+
+    def tell(self, begun: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the problems' numbers and the map of all squads; and which of them have just begun."""
+        squads = self._episodes.squads
+        names = np.array([each.squad.grid.name for each in squads], object)
+        told = {"index": np.array([each.index for each in squads]), "map": names}
+        return told | {f"_{name}": begun for name in told}
 
 
 def start(episodes: SquadEpisodes, i: int, observation: NDArray[np.float32]) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rt_gym.envs.pool import Source
+from rt_gym.envs.fresh import pick
+from rt_gym.envs.pool import DEFAULTS, Source, Sources, make_fresh
 from rt_gym.envs.settings import LARGEST, cost_range
 from rt_gym.envs.single import seeded
 from rt_gym.envs.squad.episode import by_maps, choose_problems, make_squads_pool
@@ -16,6 +17,7 @@ from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.features.dealing import DEALT
 from rt_gym.problem import Problem, listed
 from rt_gym.squad import RULES, Squad
+from rt_gym.squad.team import check_problems
 
 MOST_ASKED = 10**9  # of which the logarithm is within the observation space
 
@@ -39,7 +41,10 @@ class SquadSettings:
         reward: ``"time"``, minus the number of units under way, or ``"mean"``, divided by the number of all units.
         max_ticks: after how many ticks an episode is truncated.
         map: a bundled name, a path, a Grid, a generator, or a list of these (see ``rt_gym.envs.pool.make_grids``).
+            A generator with ``"fresh": True``, or a function of a ``numpy.random.Generator`` that returns a Grid, makes
+            a map for every episode.
         problems: a list of Problem, or the path of a scenario file for the one map; sampled from the maps when None.
+        split: the name of a split of ``rt_gym.splits``, whose problems are taken instead.
         optimal: the range of optimal costs to sample problems from.
         pool: how many problems to sample, over all maps together, and at least one per unit for every map.
         pool_seed: for sampling them.
@@ -62,11 +67,12 @@ class SquadSettings:
         action: str = "rule",
         reward: str = "time",
         max_ticks: int = 1000,
-        map: Source | Sequence[Source] = "rooms-64",
-        problems: str | Path | Sequence[Problem] | None = None,
-        optimal: tuple[float, float] = (1.0, float("inf")),
-        pool: int = 128,
-        pool_seed: int = 0,
+        map: Source | Sequence[Source] = DEFAULTS.map,
+        problems: str | Path | Sequence[Problem] | None = DEFAULTS.problems,
+        split: str | None = DEFAULTS.split,
+        optimal: tuple[float, float] = DEFAULTS.optimal,
+        pool: int = DEFAULTS.pool,
+        pool_seed: int = DEFAULTS.pool_seed,
         vision: int | None = None,
         changes: Any = None,
     ) -> None:
@@ -82,11 +88,35 @@ class SquadSettings:
             "blocking": flag("blocking", blocking),
             "sight": sight, "push": push, "shared_fog": shared_fog,
         }  # fmt: skip
+        self._blocking = blocking
         least = 2 * self.units if blocking else self.units  # some may have a common start or goal
-        found = make_squads_pool(map, problems, cost_range(optimal), pool, pool_seed, vision, listed(changes), least)
-        self.maps = by_maps(found, self.units, blocking)
+        sources = Sources(map, problems, split, cost_range(optimal), pool, pool_seed)
+        self.fresh = make_fresh(sources, vision, listed(changes))
+        if self.fresh:
+            self.pool = self.fresh.first(self.units, blocking)
+        else:
+            self.pool = make_squads_pool(sources, vision, listed(changes), least)
+        numbered = [] if self.fresh else list(enumerate(self.pool))
+        self.numbers = {(problem.grid, problem.start, problem.goal): k for k, problem in reversed(numbered)}
+        self.maps = by_maps(self.pool, self.units, blocking)
         # What does not fit together is refused now, and not in the first episode.
         self.make_squad(choose_problems(seeded(0), self.maps[0], self.units), 0)
+
+    def reserve(self, episodes: int) -> None:
+        """Make no places for fresh problems: squads are begun from Python."""
+
+    def draw(self, random: NDArray[np.uint64]) -> list[Problem]:
+        """Return the problems of an episode with this generator, one per unit."""
+        if self.fresh:
+            return self.fresh.problems(random, self.pool[0], self.units, self._blocking)
+        return choose_problems(random, self.maps[int(pick(random, len(self.maps)))], self.units)
+
+    def problems_of(self, index: Any) -> list[Problem]:
+        """Return the problems of an episode by their numbers in the pool, one per unit."""
+        listed, last = index if isinstance(index, (list, tuple, np.ndarray)) else [], len(self.pool) - 1
+        if len(listed) != self.units:
+            raise InputError(f"options['index'] must hold {self.units} numbers of problems, not {quoted(index)}")
+        return list(check_problems([self.pool[whole("options['index']", k, 0, last)] for k in listed]))
 
     def make_squad(self, problems: Sequence[Problem], seed: int, agents: list[Any] | None = None) -> Squad:
         """Return a squad at time zero; with the agents of an earlier one, which are fitted already."""

@@ -12,7 +12,7 @@ from rt_gym.envs.batch import Common, Results, make_common
 from rt_gym.envs.pictures import Pictured
 from rt_gym.envs.settings import describe, index_of, refuse_unknown
 from rt_gym.envs.single import seeded
-from rt_gym.envs.squad.batch import SquadEpisodes, start_all, step_range
+from rt_gym.envs.squad.batch import SquadAssignment, SquadEpisodes, start_all, step_range
 from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.squad.episode import COUNTS, SquadEpisode, choose_problems
 from rt_gym.envs.step import TERMINATED, TRUNCATED
@@ -98,18 +98,22 @@ class RTSquadEnv(Pictured, gym.Env[Any, Any]):
             self._begun, self._over = True, False
         squad = self.squad
         info: dict[str, Any] = {"positions": squad.positions, "goals": squad.goals, "map": squad.grid.name}
+        info["index"] = np.array(self._episode.index)
         self._show()
         return out, info | self._masks()
 
     def _chosen(self, options: Any) -> list[Problem] | None:
         """Return the problems of an episode where options say something about them."""
-        if not isinstance(options, dict) or not set(options) <= {"problems", "map"}:
-            raise InputError(f"options may hold map, problems, not {quoted(options)}")
+        known = {"problems"} if self.settings.fresh else {"problems", "map", "index"}
+        if not isinstance(options, dict) or not set(options) <= known:
+            raise InputError(f"options may hold {', '.join(sorted(known))}, not {quoted(options)}")
         if "problems" in options:
             given = options["problems"]
             if not isinstance(given, Sequence) or len(given) != self.settings.units:
                 raise InputError(f"options['problems'] must be {self.settings.units} problems, not {quoted(given)}")
             return list(given)
+        if "index" in options:
+            return self.settings.problems_of(options["index"])
         if "map" in options:
             maps = self.settings.maps
             return choose_problems(self._random, maps[index_of("map", options["map"], len(maps))], self.settings.units)
@@ -179,6 +183,14 @@ class RTSquadVectorEnv(GridVectorEnv[Any]):
         squads = [SquadEpisode(self.settings) for _ in range(self.num_envs)]
         self._episodes = SquadEpisodes(common, squads, self.settings, self._mode)
         self._handles = [self._episodes] * self.threads
+
+    @property
+    def squads(self) -> list[Squad]:
+        """The squads of the current episodes; to look at, not to change."""
+        return [episode.squad for episode in self._episodes.squads]
+
+    def _assign(self) -> SquadAssignment:
+        return SquadAssignment(self._episodes)
 
     def _begin(self, chosen: NDArray[np.bool_], results: Results) -> dict[str, Any]:
         self._run(start_all, chosen, results.observation)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.pool import make_grids, make_pool
-from rt_gym.envs.single import pick
+from rt_gym.envs.fresh import pick
+from rt_gym.envs.pool import Sources, make_grids, make_pool
+from rt_gym.envs.single import NOT_IN_POOL
 from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.errors import InputError
 from rt_gym.features.dealing import see
@@ -23,14 +24,12 @@ Random = NDArray[np.uint64]
 COUNTS = ("work", "arrived", "ticks", "late")
 
 
-def make_squads_pool(
-    map: Any, problems: Any, optimal: tuple[float, float], size: int, seed: int, vision: Any, changes: Any, least: int
-) -> list[Problem]:
+def make_squads_pool(sources: Sources, vision: Any, changes: Any, least: int) -> list[Problem]:
     """Return the problems that units are given, at least so many for every map where they are sampled."""
-    if problems is None:
-        map = make_grids(map)
-        size = max(size, least * len(map)) if isinstance(size, int) else size
-    return make_pool(map, problems, optimal, size, seed, vision, changes)
+    if sources.problems is None and sources.split is None and isinstance(sources.pool, int):
+        grids = make_grids(sources.map)
+        sources = sources._replace(map=grids, pool=max(sources.pool, least * len(grids)))
+    return make_pool(sources, vision, changes)
 
 
 def by_maps(pool: Sequence[Problem], units: int, blocking: bool) -> list[tuple[Problem, ...]]:
@@ -72,14 +71,14 @@ class SquadEpisode:
 
     def __init__(self, settings: Any) -> None:
         self._settings = settings
+        self.queued: Sequence[Problem] | None = None  # the next problems, random ones if None
         self._agents: list[Any] | None = None
 
     def begin(self, random: Random, out: NDArray[np.float32], problems: Sequence[Problem] | None = None) -> None:
         """Begin an episode, with these problems or random ones, and write the first observation, units x features."""
         settings = self._settings
-        if problems is None:
-            maps = settings.maps
-            problems = choose_problems(random, maps[int(pick(random, len(maps)))], settings.units)
+        problems = problems or self.queued or settings.draw(random)
+        self.queued = None
         self.squad = settings.make_squad(problems, int(pick(random, 1 << 31)), self._agents)
         self._agents = [unit.agent for unit in self.squad.units]
         out[:] = see(self.squad.situation)
@@ -93,6 +92,12 @@ class SquadEpisode:
         self.late = int(after.waited.sum() - before.waited.sum())
         out[:] = see(after)
         return -float(before.under_way.sum()) * settings.unit, TERMINATED if done else cut
+
+    @property
+    def index(self) -> list[int]:
+        """The numbers in the pool of the units' problems."""
+        numbers: dict[Any, int] = self._settings.numbers
+        return [numbers.get((each.grid, each.start, each.goal), NOT_IN_POOL) for each in self.squad.problems]
 
     def counts(self) -> tuple[int, int, int, int]:
         """Return the numbers that COUNTS names, of the last step."""

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from rt_gym.envs.path import PathSettings
+from rt_gym.envs.pool import DEFAULTS
 from rt_gym.errors import InputError, choice, flag, whole
 from rt_gym.grid import Grid
 from rt_gym.problem import Problem
 from rt_gym.squad.team import check_places, check_problems
 
-FIXED = ("stay", "max_moves")  # arguments of a path environment that are not for choice here
+FIXED = ("stay", "max_moves", "visits")  # arguments of a path environment that are not for choice here
 
 
 class ParallelSettings(PathSettings):
@@ -27,6 +28,8 @@ class ParallelSettings(PathSettings):
         shared_fog: whether units that see only a part of the map tell each other what they see.
         max_ticks: after how many ticks the episode of all units is truncated.
     """
+
+    forms = ("box", "dict")
 
     def __init__(
         self,
@@ -47,8 +50,11 @@ class ParallelSettings(PathSettings):
             raise InputError(
                 'push goes with blocking=True and on_arrival="stay": only who stands on its goal is pushed'
             )
-        settings.setdefault("pool", max(128, 4 * self.units))
+        if settings.get("problems") is None and settings.get("split") is None:
+            settings.setdefault("pool", max(DEFAULTS.pool, 4 * self.units))
         super().__init__(stay=True, max_moves=whole("max_ticks", max_ticks, 1, 10**9), **settings)
+        if self.fresh:
+            raise InputError("map must not be made for every episode here, where units draw their problems from a pool")
         if flag("shared_fog", shared_fog) and not self.fog:
             raise InputError("shared_fog goes with a vision")
         self._choices = [self._fitting(grid) for grid in self.grids]

@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.cost import to_floats
-from rt_gym.envs.batch import OwnMaps, Results, concatenate_maps, known_truth, make_own_maps, tabulate_problems
+from rt_gym.envs.batch import (
+    OwnMaps,
+    Results,
+    concatenate_maps,
+    known_truth,
+    make_own_maps,
+    tabulate_problems,
+)
+from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.loop import make_step_info
 from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
@@ -27,6 +35,7 @@ from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, whole
 from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
 from rt_gym.handles import handle
+from rt_gym.problem import Problem
 from rt_gym.search.slices import ACT, THINK
 from rt_gym.search.space import OPEN
 from rt_gym.terrain import MAX_CELLS, fill_h0, positions
@@ -152,9 +161,10 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
         self._threads = [make_thread_arrays(settings) for _ in range(self.threads)]
         self._episodes = make_think_episodes(self.num_envs, settings, self._threads[0])
         self._own = self._own_maps(self.num_envs)
+        self._maps, self._problems = concatenate_maps(settings.grids), tabulate_problems(settings)
         batch = ThinkBatch(
-            maps=concatenate_maps(settings.grids),
-            problems=tabulate_problems(settings),
+            maps=self._maps,
+            problems=self._problems,
             truth=known_truth(),
             episodes=self._episodes,
             thread=self._threads[0],
@@ -163,6 +173,16 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
             mode=self._mode,
         )
         self._handles = [handle(batch=batch._replace(thread=thread), extra=self._own) for thread in self._threads]
+
+    def _replace_problem(self, k: int, problem: Problem) -> None:
+        replace_problem(self._maps, self._problems, k, problem, self.settings.unit(problem), 0)
+
+    def count_moves(
+        self, actions: Any, info: dict[str, Any], moves: NDArray[np.int64], diagonals: NDArray[np.int64]
+    ) -> None:
+        """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
+        tally = self._episodes.arrays.trip.tally[:, 0]
+        moves[:], diagonals[:] = tally["moves"], tally["diagonals"]
 
     def _own_maps(self, count: int) -> OwnMaps | None:
         settings = self.settings

@@ -60,6 +60,7 @@ def test_no_help_is_much_longer_than_a_screen(name: str) -> None:
         ("train dealer", ["Maps", "Agents and budgets", "Learning", "Output"]),
         ("train depth", ["Maps", "Learning", "Running", "Output"]),
         ("train goal", ["Maps", "Learning", "Running", "Output"]),
+        ("train log", ["Learning", "Agents and budgets", "Maps", "Output"]),
         ("train rl", ["Maps", "Learning", "Running", "Output"]),
         ("precompute pdb", ["Knowledge", "Running"]),
         ("reproduce", ["Problems", "Running", "Output"]),

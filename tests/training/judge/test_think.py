@@ -52,7 +52,6 @@ class TestEvaluate:
                 observation, reward, terminated, truncated, _ = env.step(policy(observation[None])[0])
                 earned, over = earned + reward, terminated or truncated
             assert times.time[k] == pytest.approx(-earned)
-        assert times.mean == pytest.approx(times.time.mean())
         assert times.ratio == pytest.approx(np.mean(times.time / times.optimal))
 
     def test_a_policy_may_be_any_function_of_the_observations(self) -> None:
@@ -63,6 +62,13 @@ class TestEvaluate:
         times = evaluate(FixedSlices(1), some_problems(), slice=8, max_moves=20)
         assert 0 < times.solved.sum() < len(some_problems())
         assert times.time[~times.solved].min() >= 20
+        assert times.ratio is None
+
+    def test_a_table_has_no_mean_over_episodes_that_were_cut(self) -> None:
+        times = contest({}, some_problems()[:20], slice=8, max_moves=20)
+        lines = {row[0]: row for row in times_table(times).rows}
+        assert lines["slices=1"][1] == f"{times['slices=1'].cut} cut"
+        assert all(row[2] == "-" for name, row in lines.items() if times[name].cut)
 
     @pytest.mark.parametrize("name", ["observation", "reward", "price", "shaping", "autoreset_mode"])
     def test_what_the_judge_must_choose_is_refused(self, name: str) -> None:

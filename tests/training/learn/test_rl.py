@@ -199,6 +199,15 @@ class TestZips:
         with pytest.raises(InputError, match=r"is no model of PPO, A2C(, DQN or MaskablePPO| or DQN)"):
             import_zip(tmp_path / "model.zip", "depth", 4, trusted=True)
 
+    def test_a_refusal_names_the_reason_of_every_learner(self, zipped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise ValueError("its observations have another shape\nand more")
+
+        for learner in (sb3.PPO, sb3.A2C, sb3.DQN):
+            monkeypatch.setattr(learner, "load", refuse)
+        with pytest.raises(InputError, match=r"; PPO says: its observations have another shape; A2C says: its obs"):
+            import_zip(zipped, "depth", 4, trusted=True)
+
     def test_what_would_unpack_to_gigabytes_is_refused_unread(
         self, zipped: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

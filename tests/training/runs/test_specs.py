@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rt_gym import InputError
-from training.runs.contenders import parse_agent, parse_sweep
+from rt_gym.specs import parse_agent, parse_sweep
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""The tables of the page of levels: a row per level, from the runs themselves, put where the page has room for them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rt_gym.levels import LEVELS
+from training.report import levels_page
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_page_has_a_row_for_every_level_known_and_in_fog() -> None:
+    text = (ROOT / "docs" / levels_page.PAGE).read_text(encoding="utf-8")
+    for env in ("RTPath", "RTPathFog"):
+        (table,) = re.findall(rf"<!-- {env} -->\n(.*?)<!-- end -->", text, re.DOTALL)
+        ids = [f"{env}-{level.kind}-{level.size}x{level.size}-v0" for level in LEVELS.values()]
+        assert re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) == ids
+
+
+def test_a_table_takes_the_place_of_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / levels_page.PAGE
+    page.write_text("a\n<!-- RTPath -->\n<!-- end -->\nb\n<!-- RTPathFog -->\n| old |\n<!-- end -->\nc\n")
+    monkeypatch.setattr(levels_page, "table", lambda env, levels: f"| {env} {len(levels)} |\n")
+    levels_page.write_levels_page(tmp_path)
+    assert page.read_text() == (
+        "a\n<!-- RTPath -->\n| RTPath 20 |\n<!-- end -->\nb\n<!-- RTPathFog -->\n| RTPathFog 20 |\n<!-- end -->\nc\n"
+    )
+
+
+def test_a_row_tells_what_the_page_tells() -> None:
+    row = list(levels_page.row_of("RTPath", LEVELS["random-16"]))
+    text = (ROOT / "docs" / levels_page.PAGE).read_text(encoding="utf-8")
+    assert f"| {' | '.join(row)} |\n" in text
