@@ -15,6 +15,7 @@ import rt_gym
 from agents.knowledge import knn, pdb, subgoals
 from agents.policies.genes import Genes
 from agents.policies.goals import load_goal_policy
+from agents.policies.ground import load_ground_policy
 from agents.policies.networks import load_network
 from agents.policies.trees import add_scores, load_policy
 from rt_gym.abstraction import abstract
@@ -94,6 +95,15 @@ class TestPolicies:
         assert (document["kind"], document["version"]) == ("rt_gym.goal-policy", 1)
         out = np.zeros(1)
         for row in np.random.default_rng(0).exponential(20, (50, len(document["features"]))):
+            add_scores(ours.forest, row, 1000, out)
+            assert sum_leaves(document["forest"], row).tolist() == out.tolist()
+
+    def test_ground_trees_have_a_feature_for_every_cell_of_their_window(self) -> None:
+        document, ours = json.loads((POLICIES / "prices" / "mixed.json").read_text()), load_ground_policy("mixed")
+        assert unnamed("Ground trees", document) == set()
+        assert (document["kind"], document["version"]) == ("rt_gym.ground-policy", 1)
+        out, side = np.zeros(1), 2 * document["radius"] + 1
+        for row in np.random.default_rng(0).integers(-1, 2, (50, side * side)).astype(float):
             add_scores(ours.forest, row, 1000, out)
             assert sum_leaves(document["forest"], row).tolist() == out.tolist()
 

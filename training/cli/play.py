@@ -194,14 +194,15 @@ def play(
     task, files = _Task(map_name, start, goal, optimal, vision, changes, seed), list(dict.fromkeys(save or ()))
     ways = agent, max_moves, seed
     piece, zoom = _solo(task, zoom, budget, *ways) if units is None else _team(task, zoom, order, *ways)
+    pieces: list[Piece] = [piece]
+    if beside is not None:
+        pieces.append(_solo(task, None, budget, beside, max_moves, seed)[0])
     tell_remarks(map_name, piece.grid)
     perform(piece, Look(window, step, fps, every, zoom, as_json or html is not None), files)
     if trace is not None and isinstance(piece, Solo):
         piece.write_trace(trace)
         files.append(trace)
-    pieces: list[Piece] = [piece]
     if html is not None:
-        pieces += [] if beside is None else [_solo(task, None, budget, beside, max_moves, seed)[0]]
         files.append(_write_html(html, pieces))
     if as_json:
         rival = {"beside": pieces[1].document()} if len(pieces) > 1 else {}

@@ -8,6 +8,7 @@ import typer
 
 from training.cli import data
 from training.cli.baselines import baselines
+from training.cli.ground import ground
 from training.cli.reporting import leave_report, unfinished_report
 from training.cli.terminal import (
     AGENTS,
@@ -433,3 +434,4 @@ def dealer(
 app.command()(data.log)
 app.command()(data.export)
 app.command()(baselines)
+app.command()(ground)

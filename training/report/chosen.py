@@ -10,20 +10,19 @@ from math import inf
 
 import numpy as np
 
-from rt_gym import AgentFailure, InputError
+from rt_gym import AgentFailure, InputError, Problem
 from training.judge import Findings
 from training.judge.scores import collect
 from training.report.commands import play_command
 from training.report.packing import Attachments
 from training.report.replays import Recording, Reel, record
-from training.runs import Contender, Course, Task
+from training.runs import Contender, Course
 from training.runs.contenders import make_agent
 from training.runs.rows import OUTCOMES, Batch
 
 PROBLEMS = 4  # that are recorded unless another number is asked for
 AGENTS = 8
-_LONGEST = 3000  # moves of a run that are recorded
-_MOVES = 10_000  # of all runs on a problem together
+_MOVES = 6000  # that are recorded of all runs on a problem together
 _EXPANSIONS = 3_000_000  # of one run
 _ROOM = 11_000_000  # bytes of all recordings in the page
 
@@ -47,45 +46,42 @@ class Recorder:
     def add(self, title: str, findings: Findings) -> None:
         """Record some runs of a comparison, whose problems are called by its title if there are several."""
         contenders = choose_contenders(findings)
-        places = list(_places(findings))
+        places, before = list(_places(findings)), self.reel.problems
         self._made = {}
         for number in choose_problems(findings, contenders, self._problems):
             self._add_problem(f"{title}: " if title else "", number, places[number], contenders, findings)
-        self._tell_rest(title, len(contenders), len(places), findings)
-
-    def _tell_rest(self, title: str, contenders: int, problems: int, findings: Findings) -> None:
-        shown = min(self._problems, problems)
-        if shown < problems or contenders < len(findings.scores):
+        recorded, all_agents = self.reel.problems - before, len(findings.scores)
+        if recorded < len(places) or len(contenders) < all_agents:
+            these = f"{len(contenders)} of {all_agents} agents on {recorded} of {len(places)} problems"
             head = f"{title}: " if title else ""
-            these = f"{contenders} of {len(findings.scores)} agents on {shown} of {problems} problems"
-            self.reel.missing.append(f"{head}{these} can be replayed, the recommended ones first.")
+            self.reel.missing.append(f"{head}{these} were recorded, the recommended ones first.")
 
     def _add_problem(
         self, head: str, number: int, place: tuple[Course, int], contenders: list[int], findings: Findings
     ) -> None:
         course, task = place[0], place[0].tasks[place[1]]
         name = f"{head}{course.name}, problem {place[1] + 1}: {task.start} to {task.goal}"
-        recordings, moves = list[Recording](), 0
-        for k in contenders:
-            moves += min(_LONGEST, int(findings.runs.batches[k].columns["moves"][number]))
-            if moves > _MOVES or self._attachments.size > _ROOM:
-                self.reel.missing.append(f"{name}: {len(contenders) - len(recordings)} runs would take too much room.")
+        recordings, room = list[Recording](), _MOVES
+        for left, k in zip(range(len(contenders), 0, -1), contenders, strict=True):
+            if self._attachments.size > _ROOM:
+                self.reel.missing.append(f"{name}: {left} runs are left out, because the page is large enough.")
                 break
+            most = room // left  # what short runs leave is for the long ones
             try:
-                recordings.append(self._record(k, number, course, task, findings))
+                recordings.append(self._record(k, number, course.problem(task), most, findings))
+                room -= recordings[-1].run.moves
             except (InputError, AgentFailure) as error:
                 self.reel.missing.append(f"{name}: {findings.scores[k].entry.label} is left out: {error}.")
         if recordings:
             self.reel.add(name, recordings)
 
-    def _record(self, k: int, number: int, course: Course, task: Task, findings: Findings) -> Recording:
+    def _record(self, k: int, number: int, problem: Problem, most: int, findings: Findings) -> Recording:
         contender, batch, plan = findings.plan.contenders[k], findings.runs.batches[k], findings.plan
         if batch.columns["expansions"][number] > _EXPANSIONS * batch.columns["trials_run"][number]:
             raise InputError(f"its run has more than {_EXPANSIONS:,} expansions")
-        problem = course.problem(task)
-        run = record(contender, self._agent(k, contender), problem, min(_LONGEST, plan.max_moves), plan.seed)
+        run = record(contender, self._agent(k, contender), problem, min(most, plan.max_moves), plan.seed)
         told = (run.moves, run.cost, run.outcome) if plan.trials != 1 else _totals(batch, number)
-        return Recording(contender, run, *told, play_command(contender, course.name, problem, plan.seed))
+        return Recording(contender, run, *told, play_command(contender, problem.grid.name, problem, plan.seed))
 
     def _agent(self, k: int, contender: Contender) -> object:
         """Return the agent of a contender: made once, so that what it prepares for a map is prepared once."""

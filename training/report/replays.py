@@ -144,6 +144,11 @@ class Reel:
         self._runs: list[dict[str, Any]] = []
         self.missing: list[str] = []
 
+    @property
+    def problems(self) -> int:
+        """How many problems there are."""
+        return len(self._problems)
+
     def add(self, name: str, recordings: Sequence[Recording]) -> None:
         """Take the runs of contenders on one problem, which is called so."""
         problem = recordings[0].run.problem

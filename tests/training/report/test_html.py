@@ -240,7 +240,7 @@ class TestRecordings:
     def test_only_the_beginning_of_a_long_run_is_recorded_and_the_whole_is_told(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(chosen, "_LONGEST", 4)
+        monkeypatch.setattr(chosen, "_MOVES", 4)
         findings = findings_of(["lrta:depth=1"])
         path = write_report(tmp_path / "a.html", "", [Part("", findings)], problems=5)
         replay, batch = data_of(path)["replay"], findings.runs.batches[0]
@@ -252,7 +252,7 @@ class TestRecordings:
         findings = findings_of(["lrta:depth=1,2"])
         for limit, says in (
             ("_EXPANSIONS", "lrta depth=1 is left out: its run has more than"),
-            ("_ROOM", "too much room"),
+            ("_ROOM", "the page is large enough"),
         ):
             with monkeypatch.context() as patch:
                 patch.setattr(chosen, limit, -1)
@@ -275,7 +275,7 @@ class TestRecordings:
     def test_the_number_of_problems_is_kept_and_the_rest_is_told(self, page: tuple[Path, Any]) -> None:
         replay = data_of(page[0])["replay"]
         assert (len(replay["problems"]), len(replay["runs"])) == (2, 8)
-        assert replay["missing"] == ["4 of 4 agents on 2 of 5 problems can be replayed, the recommended ones first."]
+        assert replay["missing"] == ["4 of 4 agents on 2 of 5 problems were recorded, the recommended ones first."]
 
 
 class TestCommands:

@@ -18,7 +18,11 @@ from training.report.replays import Recording, SquadRecording, record, record_sq
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist, enlist_all, find_courses, run_plan
 from training.runs.contenders import make_agent
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+pytest.importorskip("selenium", reason="needs selenium")
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.keys import Keys
+
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="needs chromium and chromedriver")
 
@@ -35,7 +39,7 @@ def driver() -> Iterator[Any]:
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    made = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    made = webdriver.Chrome(options=options, service=Service(DRIVER))
     made.set_script_timeout(60)
     yield made
     made.quit()
@@ -155,16 +159,15 @@ class TestReplay:
             find_all(driver, f".controls button[title^='{label}']")[0].click()
             assert moment() == expected
         replay = find_all(driver, ".replay")[0]
-        keys = webdriver.Keys
         for key, expected in (
-            (keys.HOME, 0),
-            (keys.ARROW_RIGHT, 1),
-            (keys.SHIFT + keys.ARROW_RIGHT, 11),
-            (keys.END, last),
+            (Keys.HOME, 0),
+            (Keys.ARROW_RIGHT, 1),
+            (Keys.SHIFT + Keys.ARROW_RIGHT, 11),
+            (Keys.END, last),
         ):
             replay.send_keys(key)
             assert moment() == expected
-        replay.send_keys(keys.HOME, "n")
+        replay.send_keys(Keys.HOME, "n")
         logs = [one.run.log for one in runs if one.run.log]
         first = min(next(m for m in range(1, len(log)) if log.expansions[m]) for log in logs)
         assert moment() == first
@@ -259,7 +262,7 @@ class TestReport:
         hint = find_all(driver, "#hint")[0]
         assert "suboptimality" in hint.text
         assert "rt-gym play rooms-64 --agent lss-lrta:lookahead=30 --budget 30" in hint.text
-        webdriver.ActionChains(driver).send_keys(webdriver.Keys.ESCAPE).perform()
+        webdriver.ActionChains(driver).send_keys(Keys.ESCAPE).perform()
         assert not hint.is_displayed()
 
     def test_a_problem_of_two_agents_leads_to_its_replay(self, driver: Any, report: Path) -> None:
