@@ -171,8 +171,8 @@ class TestProblems:
             ({"problems": []}, "6 problems"),
             ({"problems": 3}, "6 problems"),
             ({"problems": [1] * 6}, "problems, one per unit"),
-            ({"start": (0, 0)}, "options may hold map, problems"),
-            ([1], "options may hold map, problems"),
+            ({"start": (0, 0)}, "options may hold index, map, problems"),
+            ([1], "options may hold index, map, problems"),
         ],
     )
     def test_options_that_do_not_fit_are_refused(self, options: Any, words: str) -> None:
