@@ -123,7 +123,8 @@ class PolicyLRTA(DepthControl):
         self.network = load_network(policy)
         if self.network.decide not in DECISIONS:
             others = (
-                "one that decides to think is for RTThink-v0 and think-lss, one for depth and goal for general-lrta"
+                "one that decides to think is for RTThink-v0 and think-lss, one for depth and goal for general-lrta,"
+                " one for the move for path environments"
             )
             raise InputError(f"policy must decide {' or '.join(DECISIONS)}; {others}")
         cap = self.network.d_max if d_max is None else whole("d_max", d_max, 1, MAX_DEPTH)

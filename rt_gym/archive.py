@@ -81,17 +81,17 @@ def load_archive(
 
 
 @contextmanager
-def open_zip(path: PathLike, kind: str, limit: int) -> Iterator[zipfile.ZipFile]:
+def open_zip(path: PathLike, kind: str, limit: int, members: int = MOST_MEMBERS) -> Iterator[zipfile.ZipFile]:
     """Open a file of at most ``limit`` bytes as an archive of few members; whatever goes wrong is refused."""
     file = shown(path)
     with (
         open_regular(path, limit) as raw,
         refusing(file, kind),
-        _Pieces(raw, file) as pieces,
+        _Pieces(raw, file, members) as pieces,
         zipfile.ZipFile(pieces) as archive,
     ):
-        if len(archive.infolist()) > MOST_MEMBERS:
-            raise _too_many(file)
+        if len(archive.infolist()) > members:
+            raise _too_many(file, members)
         yield archive
 
 
@@ -101,21 +101,22 @@ class _Pieces(io.BufferedReader):
     Opening an archive reads what lists its members at once and makes an object of each, however many they are.
     """
 
-    def __init__(self, raw: Any, file: str) -> None:
+    def __init__(self, raw: Any, file: str, members: int) -> None:
         super().__init__(raw)
-        self._file = file
+        self._file, self._members = file, members
+        self._most = _MOST_AT_ONCE * -(-members // MOST_MEMBERS)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return what is asked for, or refuse the file where that is a lot."""
-        wanted = _MOST_AT_ONCE + 1 if size is None or size < 0 else min(size, _MOST_AT_ONCE + 1)
+        wanted = self._most + 1 if size is None or size < 0 else min(size, self._most + 1)
         data = super().read(wanted)
-        if len(data) > _MOST_AT_ONCE:
-            raise _too_many(self._file)
+        if len(data) > self._most:
+            raise _too_many(self._file, self._members)
         return data
 
 
-def _too_many(file: str) -> InputError:
-    return InputError(f"{file}: has more than {MOST_MEMBERS} members, which none of our files has")
+def _too_many(file: str, members: int) -> InputError:
+    return InputError(f"{file}: has more than {members} members, which none of our files has")
 
 
 def _read_head(archive: zipfile.ZipFile, file: str, kind: str, version: int) -> dict[str, Any]:

@@ -96,6 +96,15 @@ def atomic_write(path: PathLike, data: bytes | Iterable[bytes]) -> None:
         _write_beside(target, [data] if isinstance(data, bytes) else data)
 
 
+def require_writable(path: PathLike) -> None:
+    """Refuse a place where no file can be written, before any work is done for it."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{shown(path)}: cannot be written, because its folder is missing or protected")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"{shown(path)}: is not a regular file")
+
+
 def seal(content: bytes) -> bytes:
     """Return content with its digest behind it; readers of archives do not mind."""
     return content + hashlib.sha256(content).hexdigest().encode()

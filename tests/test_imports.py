@@ -113,7 +113,7 @@ def test_no_file_names_a_folder_of_one_machine_or_the_host_of_a_registry() -> No
 
 
 # In the order in which they may import each other: the command is a leaf.
-FLOORS = ("j48", "runs", "judge", "learn", "experiments", "report", "cli")
+FLOORS = ("j48", "runs", "judge", "learn", "export", "experiments", "report", "cli")
 
 
 @pytest.mark.parametrize("floor", FLOORS)

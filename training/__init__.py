@@ -5,6 +5,7 @@ Nothing is imported here before it is asked for, so that the command answers ``-
 
 import ast
 import re
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -62,10 +63,12 @@ def _text(file: Path) -> str:
         return ""
 
 
-def __getattr__(name: str) -> Any:
-    """Return the estimator ``J48Classifier``."""
-    if name != "J48Classifier":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from training.j48 import J48Classifier
+# name -> module
+_LAZY = {"J48Classifier": "training.j48", "to_policy": "training.learn.convert"}
 
-    return J48Classifier
+
+def __getattr__(name: str) -> Any:
+    """Return the estimator ``J48Classifier``, or ``to_policy``, which makes a policy of a fitted model."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)

@@ -1,10 +1,11 @@
-"""Small neural networks as policies for the depth of a lookahead: weights in an ``.npz`` file, evaluated by a kernel.
+"""Small neural networks as policies, mostly for the depth of a lookahead: weights in an ``.npz`` file, for a kernel.
 
 A network reads an observation of RTDepth-v0, RTDepthGoal-v0, RTDeepen-v0 or RTThink-v0, or some of its features: every
 number as sign(x) log(1 + abs(x)), then standardised by a mean and a scale of its own. The largest output decides, the
 first of equal ones: which depth, or whether to act (output 0) or to deepen or think on (output 1). One for depth and
-goal has two heads: the largest output of a depth decides, and the larger of the last two, goal or subgoal. Sums are
-made in float64, so that their order does not matter for the decision.
+goal has two heads: the largest output of a depth decides, and the larger of the last two, goal or subgoal. One for the
+move reads the flat observation of a path environment as it is, and has an output for every action. Sums are made in
+float64, so that their order does not matter for the decision.
 """
 
 import os
@@ -30,6 +31,7 @@ LAYOUT = dict.fromkeys(("mean", "scale", "weights", "bias"), (np.float32, 1)) | 
 DECISIONS = {"depth": SITUATION, "deepen": (*SITUATION, *LAYERS)}  # of a lookahead, with the features each can know
 BOTH = "depth and goal"
 KNOWN = DECISIONS | {BOTH: (*SITUATION, *SUBGOAL), "think": THOUGHTS}  # the last in RTThink-v0, for think-lss
+MOVE = "move"  # in path environments, whose observations depend on their settings
 ACT, DEEPEN = range(2)  # the outputs of a network that decides to deepen, as the actions of RTDeepen-v0
 MAX_WIDTH, MAX_LAYERS, MAX_WEIGHTS = 4096, 16, 1 << 25
 READY_MADE = files("agents").joinpath("policies")
@@ -42,15 +44,17 @@ class Network:
     """A policy.
 
     Args:
-        decide: ``"depth"`` or ``"depth and goal"`` before the search, ``"deepen"`` after every layer, or ``"think"``
-            after every slice.
+        decide: ``"depth"`` or ``"depth and goal"`` before the search, ``"deepen"`` after every layer, ``"think"``
+            after every slice, or the ``"move"`` itself.
         features: the names of the inputs, in their order; those of the layers only for ``"deepen"``.
         layers: weights (inputs x outputs) and bias of every layer, the last one's outputs being the actions.
-        d_max: the largest depth; 1 for ``"think"``.
+        d_max: the largest depth; 1 where there is none.
         depths: the depth that each output stands for; only where it decides one. The other outputs are the actions of
             their environment: to act, and to go on; after the depths, to head for the goal, and for the subgoal.
         history: how many steps back the features reach.
         activation: ``"tanh"`` or ``"relu"``, after every layer but the last.
+        moves: how many actions there are; only where it decides the move.
+        settings: of the environment that shows what it reads, such as ``{"window": 11}``; likewise.
         level, abstraction: of the regions whose subgoals it knows, see ``rt_gym.abstraction``; 0 and "" without.
         mean, scale: what is taken away from every input, and what the rest is divided by; 0 and 1 if None.
         about: how it was made: command, settings, maps, seed; for people.
@@ -66,6 +70,8 @@ class Network:
     depths: tuple[int, ...] = ()
     history: int = 20
     activation: str = "tanh"
+    moves: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
     level: int = 0
     abstraction: str = ""
     mean: NDArray[Any] | None = None
@@ -79,6 +85,9 @@ class Network:
         self._set("depths", tuple(whole("every depth", depth, 1, self.d_max) for depth in self.depths))
         if (self.decide in ("depth", BOTH)) != bool(self.depths):
             raise InputError("must list depths if and only if it decides the depth")
+        self._set(
+            "moves", whole("moves", self.moves, 4, 9) if self.decide == MOVE else whole("moves", self.moves, 0, 0)
+        )
         self._set("level", whole("level", self.level, 0, MAX_LEVEL if self.decide == BOTH else 0))
         inputs = len(self.features)
         self._set("mean", _numbers("mean", np.zeros(inputs) if self.mean is None else self.mean, (inputs,)))
@@ -91,10 +100,10 @@ class Network:
         object.__setattr__(self, name, value)
 
     def _check_words(self) -> None:
-        if not isinstance(self.decide, str) or self.decide not in KNOWN:
-            raise InputError(f"must decide {', '.join(tuple(KNOWN)[:-1])} or think, not {quoted(self.decide)}")
+        if not isinstance(self.decide, str) or self.decide not in (*KNOWN, MOVE):
+            raise InputError(f"must decide {', '.join(KNOWN)} or {MOVE}, not {quoted(self.decide)}")
         for feature in self.features:
-            if feature not in KNOWN[self.decide]:
+            if feature not in KNOWN.get(self.decide, self.features):
                 raise InputError(f"has the feature {quoted(feature)}, which a policy for the {self.decide} cannot know")
         if not self.features or len(set(self.features)) < len(self.features):
             raise InputError("must have features, and each of them once")
@@ -103,13 +112,14 @@ class Network:
             raise InputError(f"must have the abstraction {' or '.join(kinds)}, not {quoted(self.abstraction)}")
         if self.activation not in ACTIVATIONS:
             raise InputError(f"must have the activation {' or '.join(ACTIVATIONS)}, not {quoted(self.activation)}")
-        if not isinstance(self.about, dict):
-            raise InputError(f"must describe itself by names and values, not {quoted(self.about)}")
+        for described in (self.about, self.settings):
+            if not isinstance(described, dict):
+                raise InputError(f"must describe itself by names and values, not {quoted(described)}")
 
     @property
     def outputs(self) -> int:
         """How many actions there are, of both heads together."""
-        return len(self.depths) + 2 if self.decide == BOTH else len(self.depths) or 2
+        return len(self.depths) + 2 if self.decide == BOTH else self.moves or len(self.depths) or 2
 
     @property
     def widest(self) -> int:
@@ -159,9 +169,11 @@ class Network:
     def save(self, path: PathLike) -> None:
         """Write the network to an ``.npz`` file."""
         words = {"decide": self.decide, "features": list(self.features), "activation": self.activation}
-        numbers = {"d_max": self.d_max, "depths": list(self.depths), "history": self.history}
+        numbers: dict[str, Any] = {"d_max": self.d_max, "depths": list(self.depths), "history": self.history}
         if self.decide == BOTH:
             numbers |= {"level": self.level, "abstraction": self.abstraction}
+        if self.decide == MOVE:
+            numbers |= {"moves": self.moves, "settings": self.settings}
         arrays = {
             "mean": self.mean,
             "scale": self.scale,
@@ -263,6 +275,8 @@ def _assembled(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Network
         depths=tuple(head["depths"]),
         history=head.get("history", 0),
         activation=head.get("activation", ""),
+        moves=head.get("moves", 0),
+        settings=head.get("settings", {}),
         level=head.get("level", 0),
         abstraction=head.get("abstraction", ""),
         mean=arrays["mean"],

@@ -5,4 +5,5 @@
 - ``subgoal``: what a controller of the goal sees of the next subgoal.
 - ``thinking``: the state of a search that goes on in slices.
 - ``dealing``: the units of a squad, over which an allowance is dealt.
+- ``scaling``: how features are scaled where networks read them.
 """

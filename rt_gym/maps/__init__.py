@@ -12,10 +12,22 @@ from rt_gym.files import PathLike, shown
 from rt_gym.grid import Grid
 from rt_gym.maps.arrays import read_csv, read_npy, read_npz, write_csv, write_npy, write_npz
 from rt_gym.maps.bundled import TABLE
+from rt_gym.maps.gppc import DynamicScenarios, load_dynamic_scenarios
 from rt_gym.maps.movingai import Scenario, load_scenarios, parse_map, read_map, write_map, write_scenarios
 from rt_gym.maps.pictures import read_png, write_png
+from rt_gym.maps.text import read_text
+from rt_gym.maps.tiled import read_tiled_json, read_tmx
 
-__all__ = ["Scenario", "load_map", "load_scenarios", "names", "save_map", "write_scenarios"]
+__all__ = [
+    "DynamicScenarios",
+    "Scenario",
+    "load_dynamic_scenarios",
+    "load_map",
+    "load_scenarios",
+    "names",
+    "save_map",
+    "write_scenarios",
+]
 
 _READERS: dict[str, Callable[..., Grid]] = {
     ".map": read_map,
@@ -23,7 +35,13 @@ _READERS: dict[str, Callable[..., Grid]] = {
     ".npy": read_npy,
     ".npz": read_npz,
     ".csv": read_csv,
+    ".txt": read_text,
+    ".tmx": read_tmx,
+    ".tmj": read_tiled_json,
+    ".json": read_tiled_json,
 }
+_TILED = ("layer", "walls")
+_OPTIONS = {".png": ("wall_below", "invert"), ".tmx": _TILED, ".tmj": _TILED, ".json": _TILED}
 _WRITERS: dict[str, Callable[[Grid, PathLike], None]] = {
     ".map": write_map,
     ".png": write_png,
@@ -38,12 +56,15 @@ def names() -> list[str]:
     return list(TABLE)
 
 
-def load_map(name_or_path: PathLike, **grid_options: Any) -> Grid:
+def load_map(name_or_path: PathLike, **options: Any) -> Grid:
     """Return a bundled map or the map in a file.
 
     Args:
-        name_or_path: one of ``names()``, or a path that ends in ``.map``, ``.png``, ``.npy``, ``.npz`` or ``.csv``.
-        **grid_options: ``connectivity``, ``cost`` and ``corner`` of the ``Grid``.
+        name_or_path: one of ``names()``, or a path that ends in ``.map``, ``.png``, ``.npy``, ``.npz``, ``.csv``,
+            ``.txt``, ``.tmx``, ``.tmj`` or ``.json``.
+        **options: ``connectivity``, ``cost`` and ``corner`` of the ``Grid``; for a picture ``wall_below`` and
+            ``invert`` (see ``rt_gym.maps.pictures``), for a map of Tiled ``layer`` and ``walls`` (see
+            ``rt_gym.maps.tiled``).
 
     Example:
         >>> load_map("rooms-64", connectivity=4)
@@ -53,11 +74,21 @@ def load_map(name_or_path: PathLike, **grid_options: Any) -> Grid:
         raise InputError(f"a map is given by its name or path, not by {type(name_or_path).__name__}")
     name = os.fspath(name_or_path)
     if name in TABLE:
-        return _load_bundled(name, **grid_options)
-    read = _READERS.get(Path(name).suffix.lower())
+        _check_options(name, "", options)
+        return _load_bundled(name, **options)
+    ending = Path(name).suffix.lower()
+    read = _READERS.get(ending)
     if read is None:
         raise InputError(_unknown(shown(name)))
-    return read(name, **grid_options)
+    _check_options(name, ending, options)
+    return read(name, **options)
+
+
+def _check_options(name: str, ending: str, options: dict[str, Any]) -> None:
+    """Refuse options that say how files of another kind are read."""
+    for option in sorted(options.keys() & {*sum(_OPTIONS.values(), ())} - {*_OPTIONS.get(ending, ())}):
+        kinds = " and ".join(kind for kind, own in _OPTIONS.items() if option in own)
+        raise InputError(f"{option} says how {kinds} files are read, and {shown(name)} is none")
 
 
 def save_map(grid: Grid, path: PathLike) -> None:

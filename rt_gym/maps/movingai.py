@@ -65,7 +65,12 @@ def parse_map(data: bytes, file: str) -> NDArray[np.bool_]:
     lines += [b""] * (_HEADER_LINES + 1 - len(lines))
     width, height = _size(lines[:_HEADER_LINES], file)
     letters = _equal_rows(lines[_HEADER_LINES], width, height) or _any_rows(lines[_HEADER_LINES], width, height, file)
-    return _free(letters, width, file)
+    return free_cells(letters, width, file, _HEADER_LINES + 1)
+
+
+def count_swamp(data: bytes) -> int:
+    """Return how many cells of the content of a ``.map`` file, which was read before, are swamp."""
+    return data.split(b"\n", _HEADER_LINES)[-1].count(b"S")
 
 
 def _equal_rows(text: bytes, width: int, height: int) -> bytes:
@@ -123,14 +128,16 @@ def _words(line: bytes) -> str:
     return " ".join(text.split()) if len(line) <= _CLIP else text
 
 
-def _free(letters: bytes, width: int, file: str) -> NDArray[np.bool_]:
-    """Return the rows' letters as an H x W array of free cells."""
+def free_cells(letters: bytes, width: int, file: str, first: int) -> NDArray[np.bool_]:
+    """Return the letters of rows as an H x W array of free cells; ``first`` is the line of the first row."""
     kinds = letters.translate(_LETTERS)
     if (unknown := kinds.find(_UNKNOWN)) >= 0:
         y, x = divmod(unknown, width)
         byte = letters[unknown]
         name = repr(chr(byte)) if 32 <= byte < 127 else f"byte {byte}"
-        _refuse(file, y + 5, f"unknown terrain {name} in column {x + 1}, known are . G S (free) and @ O T W (blocked)")
+        _refuse(
+            file, y + first, f"unknown terrain {name} in column {x + 1}, known are . G S (free) and @ O T W (blocked)"
+        )
     return np.frombuffer(kinds, bool).reshape(-1, width)
 
 
@@ -169,6 +176,11 @@ class Scenario:
             raise InputError(f"the bucket must be at least 0 and below {_WHOLE_LIMIT}")
         if not 0 <= self.optimal < math.inf:
             raise InputError(f"the optimal length must be at least 0 and finite, not {self.optimal}")
+
+    def fits(self, grid: Grid) -> bool:
+        """Whether start and goal are free; on a map of another size nothing is known of that, and nothing is said."""
+        same = (self.width, self.height) == (grid.width, grid.height)
+        return not same or all(bool(grid.passable[y, x]) for x, y in (self.start, self.goal))
 
     def on(self, grid: Grid, vision: int | None = None, changes: Any = None) -> Problem:
         """Return the problem on its map; a map of another size is refused."""

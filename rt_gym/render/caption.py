@@ -17,7 +17,7 @@ _SIZE, _MARGIN = 13, 10
 
 def draw_caption(strip: NDArray[np.uint8], caption: str) -> None:
     """Write a caption into the lowest part of a picture; nothing is written where no font can be had."""
-    font = _font()
+    font = load_font()
     if font is None:
         return
     from PIL import Image, ImageDraw
@@ -30,7 +30,8 @@ def draw_caption(strip: NDArray[np.uint8], caption: str) -> None:
 
 
 @cache
-def _font() -> "FreeTypeFont | ImageFont | None":
+def load_font() -> "FreeTypeFont | ImageFont | None":
+    """Return the font of captions, None where there is none."""
     try:
         from PIL import ImageFont
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.errors import InputError
-from rt_gym.files import atomic_write, read_bytes, shown
+from rt_gym.files import atomic_write, read_bytes, require_writable, shown
 from rt_gym.render.caption import STRIP
+from rt_gym.render.legend import legend_height
 
 Pixels = NDArray[np.uint8]
 
@@ -25,12 +26,18 @@ _LAST = 2.0  # seconds for which the last frame stays
 
 
 def frame_size(columns: int, rows: int, zoom: int | None = None) -> tuple[int, int]:
-    """Return the width and the height of a frame that shows a map, or ``zoom`` x ``zoom`` cells of it, without rims."""
+    """Return the width and the height of a frame that shows a map, or ``zoom`` x ``zoom`` cells of it, without rims.
+
+    Below the map there is room for a legend and a caption.
+    """
     columns, rows = (length if zoom is None else min(zoom, length) for length in (columns, rows))
     scale = _LONGEST // max(columns, rows) or _LONGEST / max(columns, rows)
-    sizes = (ceil(columns * scale), ceil(rows * scale) + STRIP)
-    width, height = (-(-max(size, least) // _BLOCK) * _BLOCK for size, least in zip(sizes, _SHORTEST, strict=True))
-    return width, height
+    width = _whole_blocks(max(ceil(columns * scale), _SHORTEST[0]))
+    return width, _whole_blocks(max(ceil(rows * scale) + STRIP, _SHORTEST[1]) + legend_height(width))
+
+
+def _whole_blocks(length: int) -> int:
+    return -(-length // _BLOCK) * _BLOCK
 
 
 class Film(ABC):
@@ -162,9 +169,5 @@ def open_film(path: Path, fps: float) -> Film:
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
         raise InputError(f"{shown(path)}: a run is saved to a path that ends in {', '.join(_KINDS)}")
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{shown(path)}: cannot be written, because its folder is missing or protected")
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise InputError(f"{shown(path)}: is not a regular file")
+    require_writable(path)
     return kind(path, fps)

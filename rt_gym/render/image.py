@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from rt_gym.errors import InputError
 from rt_gym.render import marks, palette
 from rt_gym.render.caption import STRIP, draw_caption
+from rt_gym.render.legend import draw_legend, legend_height
 from rt_gym.render.pane import Pane, make_pane
 from rt_gym.render.scene import Scene
 from rt_gym.render.tiles import RELIEF_FROM, paint_tiles
@@ -18,13 +19,16 @@ _THICKEST = 6.0  # radius of the trail
 _SHADOW, _LINE = 0.9, 0.94  # what a shadow and a grid line leave of the light
 
 
-def frame(scene: Scene, size: tuple[int, int] = (640, 640), zoom: int | None = None) -> NDArray[np.uint8]:
+def frame(
+    scene: Scene, size: tuple[int, int] = (640, 640), zoom: int | None = None, legend: bool = False
+) -> NDArray[np.uint8]:
     """Draw a scene as an image.
 
     Args:
         scene: what to draw.
         size: width and height of the image in pixels.
         zoom: show this many cells along each side around the agent; the whole map when None.
+        legend: whether marks and colours are explained below the map, if there is room.
 
     Returns:
         A new height x width x 3 array of uint8.
@@ -36,6 +40,8 @@ def frame(scene: Scene, size: tuple[int, int] = (640, 640), zoom: int | None = N
     if zoom is not None and (isinstance(zoom, bool) or not isinstance(zoom, (int, np.integer)) or zoom < 1):
         raise InputError(f"zoom must be a whole number of cells of at least 1, or None, not {zoom!r}")
     strip = STRIP if scene.caption and height >= 4 * STRIP else 0
+    below = legend_height(width) if legend and height >= 4 * (strip + legend_height(width)) else 0
+    strip += below
     pane = make_pane(scene.passable.shape, scene.position, zoom, width, height - strip)
     image = np.empty((height, width, 3), np.uint8)
     image[:] = np.tile(np.array(palette.BACKGROUND, np.uint8), (width, 1))  # by rows: far faster than by pixels
@@ -43,8 +49,10 @@ def frame(scene: Scene, size: tuple[int, int] = (640, 640), zoom: int | None = N
     image[top : top + pane.height, left : left + pane.width] = draw_map(scene, pane, thinnest=1.0)
     draw = _draw_marks if scene.units is None else _draw_units
     draw(image[: height - strip], scene, pane, (left, top))
-    if strip:
-        draw_caption(image[-strip:], scene.caption)
+    if below:
+        draw_legend(image[height - strip : height - strip + below], scene)
+    if strip > below:
+        draw_caption(image[-STRIP:], scene.caption)
     return image
 
 

@@ -1,7 +1,7 @@
 """What there is to draw, as plain data that knows neither worlds nor agents."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +89,19 @@ class Scene:
     def walls(self) -> NDArray[np.bool_]:
         """Where a wall has been seen."""
         return ~self.passable if self.known is None else self.known & ~self.passable
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes its arrays take."""
+        arrays = [self.passable, self.trail, self.changed, *self.layers.values(), *(self.units or ())]
+        return sum(array.nbytes for array in arrays) + (0 if self.known is None else self.known.nbytes)
+
+
+def frozen(scene: Scene) -> Scene:
+    """Return a scene that stays as it is, whatever becomes of the arrays that it was made of."""
+    known = None if scene.known is None else scene.known.copy()
+    layers = {name: layer.copy() for name, layer in scene.layers.items()}
+    return replace(scene, passable=scene.passable.copy(), known=known, layers=layers)
 
 
 def _check_inside(name: str, position: Position, shape: tuple[int, ...]) -> None:

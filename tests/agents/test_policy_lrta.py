@@ -183,8 +183,8 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"decide": "jump"}, "must decide depth, deepen, depth and goal or think, not 'jump'"),
-            ({"decide": ["depth"]}, "must decide depth, deepen, depth and goal or think"),
+            ({"decide": "jump"}, "must decide depth, deepen, depth and goal, think or move, not 'jump'"),
+            ({"decide": ["depth"]}, "must decide depth, deepen, depth and goal, think or move"),
             ({"decide": "deepen"}, "must list depths if and only if"),
             ({"features": [*SITUATION[:-1], "weather"]}, "has the feature 'weather'"),
             ({"features": [*SITUATION[:-1], "layer"]}, "'layer', which a policy for the depth cannot know"),

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,16 +24,16 @@ from agents.knowledge import knn, pdb, subgoals
 from agents.policies.goals import load_goal_policy
 from agents.policies.networks import load_network
 from agents.policies.trees import load_policy
-from rt_gym import Grid, InputError, Problem, Squad, load_map, load_scenarios, save_map
+from fuzz.kind import INPUT, WORK_FILE, Kind, small_grid
+from fuzz.map_kinds import MAP_KINDS
+from rt_gym import InputError, Problem, Squad
 from rt_gym.abstraction import abstract
-from rt_gym.maps import Scenario, write_scenarios
 from rt_gym.squad.policy import load_dealer
 from training.judge import ranking, scores, speed
 from training.learn import evolve, goal, log
 from training.precompute import Neighbours, Patterns, Subgoals
 from training.report import agents_page, results_page
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, read_runs, run_plan
-from training.runs.courses import read_changes
 from training.runs.execution import Store
 from training.runs.jobs import Series, run_job
 from training.runs.tables import write_tables
@@ -43,66 +43,14 @@ HERE = Workers(jobs=1)
 MAX_MOVES = 200
 DOCUMENT = "tb-e2"
 
-INPUT, WORK_FILE = "input", "work file"
-
-
-class Kind(NamedTuple):
-    """A kind of file.
-
-    Attributes:
-        name: what it is called here.
-        role: INPUT or WORK_FILE.
-        used: where a file of this kind is read.
-        make: writes a small valid one into an empty folder and returns its path.
-        read: does with a path what its users do; returns, or raises an ``InputError``.
-    """
-
-    name: str
-    role: str
-    used: str
-    make: Callable[[Path], Path]
-    read: Callable[[Path], Any]
-
-
-@cache
-def _grid() -> Grid:
-    free = np.random.default_rng(5).random((9, 13)) < 0.85
-    free[0] = free[:, 12] = True  # there is a way
-    return Grid(free, name="small")
-
 
 @cache
 def _problem() -> Problem:
-    return Problem(_grid(), (0, 0), (12, 8))
+    return Problem(small_grid(), (0, 0), (12, 8))
 
 
 def _run(agent: str, **settings: Any) -> Any:
     return agents.run(agent, _problem(), max_moves=MAX_MOVES, clock=False, **settings)
-
-
-# Maps and problems
-
-
-def _map(suffix: str) -> Kind:
-    def make(folder: Path) -> Path:
-        save_map(_grid(), path := folder / f"small{suffix}")
-        return path
-
-    return Kind(f"map {suffix}", INPUT, "load_map; the maps of every command", make, load_map)
-
-
-def _make_scenarios(folder: Path) -> Path:
-    problems = [Scenario(i, "small", 13, 9, (i, 0), (12, 8), 1.5 * i) for i in range(5)]
-    write_scenarios(problems, path := folder / "small.map.scen")
-    return path
-
-
-def _changes(suffix: str, text: str) -> Kind:
-    def make(folder: Path) -> Path:
-        (path := folder / f"changes{suffix}").write_text(text, encoding="utf-8")
-        return path
-
-    return Kind(f"changes {suffix}", INPUT, "--changes of compare and play", make, read_changes)
 
 
 # What agents follow
@@ -150,7 +98,9 @@ def _network(name: str) -> Kind:
 
 def _database(mode: str) -> Kind:
     def make(folder: Path) -> Path:
-        pdb.build(_grid(), abstract(_grid(), "clique", 2), mode, 6, threads=1).save(path := folder / "pdb.npz")
+        pdb.build(small_grid(), abstract(small_grid(), "clique", 2), mode, 6, threads=1).save(
+            path := folder / "pdb.npz"
+        )
         return path
 
     return Kind(f"pattern database {mode}", INPUT, "pdb-lrta database=FILE", make, _read_database)
@@ -162,7 +112,7 @@ def _read_database(path: Path) -> Any:
 
 def _trees(first: str) -> Kind:
     def make(folder: Path) -> Path:
-        subgoals.build_trees(_grid(), [(12, 8), (3, 0)], first).save(path := folder / "trees.npz")
+        subgoals.build_trees(small_grid(), [(12, 8), (3, 0)], first).save(path := folder / "trees.npz")
         return path
 
     def read(path: Path) -> Any:
@@ -172,7 +122,7 @@ def _trees(first: str) -> Kind:
 
 
 def _make_records(folder: Path) -> Path:
-    knn.build_records(_grid(), 20, 0, 0, 20).save(path := folder / "knn.npz")
+    knn.build_records(small_grid(), 20, 0, 0, 20).save(path := folder / "knn.npz")
     return path
 
 
@@ -249,9 +199,9 @@ _SERIES: dict[str, Callable[[], Series]] = {
     "runs": cache(lambda: _plan().series()[0]),
     "logged states": _log_series,
     "logged goals": _goal_series,
-    "pattern database": cache(lambda: Patterns(_grid(), level=2, cap=6).series()),
-    "subgoal trees": cache(lambda: Subgoals(_grid(), "nearest", ((12, 8), (3, 0))).series()),
-    "kNN records": cache(lambda: Neighbours(_grid(), records=20).series()),
+    "pattern database": cache(lambda: Patterns(small_grid(), level=2, cap=6).series()),
+    "subgoal trees": cache(lambda: Subgoals(small_grid(), "nearest", ((12, 8), (3, 0))).series()),
+    "kNN records": cache(lambda: Neighbours(small_grid(), records=20).series()),
 }
 
 
@@ -345,10 +295,7 @@ _LEARNERS = (
 )
 
 KINDS = (
-    *map(_map, (".map", ".png", ".npy", ".npz", ".csv")),
-    Kind("scenarios", INPUT, "load_scenarios; --scenarios of every command", _make_scenarios, load_scenarios),
-    _changes(".json", '[{"time": 3, "x": 1, "y": 2, "free": false}, [4, 1, 2, 1]]'),
-    _changes(".csv", "time,x,y,free\n3,1,2,0\n4,1,2,1\n"),
+    *MAP_KINDS,
     *map(_depth_policy, ("tree", "history")),
     Kind("goal policy", INPUT, "general-lrta goal_policy=FILE", _make_goal_policy, _read_goal_policy),
     Kind("dealer", INPUT, "Squad rule=FILE", _make_dealer, _read_dealer),

@@ -26,7 +26,8 @@ from training.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from training.judge.speed import Check, Throughput
+    from training.judge.checks import Check
+    from training.judge.speed import Throughput
     from training.runs import Workers
 
 _YEAR = re.compile(r"\b(19|20)\d\d\b")
@@ -129,16 +130,23 @@ def _prepares(entry: dict[str, Any]) -> str:
     return "yes" if entry["precomputes"] else ""
 
 
+_OPTIMAL = "astar"
 _MAP, _RANGE, _PROBLEMS, _BUDGET = "terrain-512", (100, 300), 10, 100
 
 Scen = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Check A* on all problems of the .map.scen files here, beside their .map."),
+    typer.Option(
+        metavar="FOLDER", help="Run all problems of the .map.scen files here and of .scen files of version 2."
+    ),
+]
+Checked = Annotated[
+    str, typer.Option(metavar="ID[:NAME=VALUE,...]", help="With --scen: who runs them; A* has to be optimal.")
 ]
 
 
 def bench(
     scen: Scen = None,
+    agent: Checked = _OPTIMAL,
     as_json: AsJson = False,
     jobs: Jobs = -1,
     backend: Backend = "loky",
@@ -149,7 +157,7 @@ def bench(
     if scen is None:
         _measure_speed(as_json)
     else:
-        _check_scenarios(scen, workers, as_json)
+        _check_scenarios(scen, agent, workers, as_json)
 
 
 def _measure_speed(as_json: bool) -> None:
@@ -172,20 +180,25 @@ def _speed_row(result: "Throughput") -> list[str]:
     return [result.label, *speeds, f"{1e8 / result.expansions_per_second:.1f}"]
 
 
-def _check_scenarios(folder: Path, workers: "Workers", as_json: bool) -> None:
-    from training.judge.speed import check_all, scenario_files
+def _check_scenarios(folder: Path, agent: str, workers: "Workers", as_json: bool) -> None:
+    from training.judge.checks import FIRST_STEPS, check_all, scenario_files
 
     files = scenario_files(folder)
-    with progress("checking A*", len(files)) as advance:
-        checks = check_all(files, workers, advance)
-    problems, matching = sum(check.problems for check in checks), sum(check.matching for check in checks)
+    with progress(f"checking {agent}", len(files)) as advance:
+        checks = check_all(files, agent, workers, advance)
+    problems, matching, skipped = (
+        sum(getattr(check, name) for check in checks) for name in ("problems", "matching", "skipped")
+    )
     if as_json:
-        print_json({"maps": [asdict(check) for check in checks], "problems": problems, "matching": matching})
+        counts = {"problems": problems, "matching": matching, "skipped": skipped}
+        print_json({"agent": agent, "maps": [asdict(check) for check in checks], **counts})
     else:
-        columns = ["map", "problems", "matching", "largest deviation", "expansions/s"]
-        print_table("A*", columns, [_check_row(check, folder) for check in checks])
-        typer.echo(f"{matching} of {problems} match")
-    if matching < problems:
+        times = [f"µs for\n{FIRST_STEPS} steps", "µs for the\nlongest"]
+        columns = ["\nmap", "\nproblems", "\nmatching", "\nskipped", "largest\ndeviation", "expansions\nper s", *times]
+        print_table(agent, columns, [_check_row(check, folder) for check in checks])
+        left_out = f", {skipped} on blocked cells are left out" if skipped else ""
+        typer.echo(f"{matching} of {problems} match{left_out}")
+    if matching < problems and agent == _OPTIMAL:
         raise typer.Exit(1)
 
 
@@ -197,6 +210,8 @@ def _check_row(check: "Check", folder: Path) -> list[str]:
         shown(Path(check.map).relative_to(folder).with_suffix("")),
         str(check.problems),
         (str if check.matching == check.problems else Alarm)(check.matching),
+        str(check.skipped),
         f"{check.largest_deviation:.6f}",
         f"{check.expansions_per_second:,.0f}",
+        *(f"{1e6 * seconds:,.0f}" for seconds in (check.first_steps_seconds, check.longest_step_seconds)),
     ]

@@ -1,22 +1,43 @@
-"""``rt-gym maps``: list, show, generate and convert maps."""
+"""``rt-gym maps``: list, show, generate, convert and fetch maps."""
 
 import io
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.terminal import AsJson, Seed, in_known_colours, print_json, print_table
+from training.cli.terminal import AsJson, Group, Seed, in_known_colours, named, print_json, print_table, tell_remarks
 
 if TYPE_CHECKING:
     from rt_gym import Grid
     from rt_gym.abstraction import Abstraction
 
-app = typer.Typer(help="List, show, generate and convert maps.", no_args_is_help=True)
+app = typer.Typer(help="List, show, generate, convert and fetch maps.", no_args_is_help=True)
 
-MapFile = Annotated[Path, typer.Option(help="Where to write the map; the ending (.map, .png, ...) chooses the format.")]
-_MAP_HELP = "The name of a bundled map, or a file (.map, .png, .npy, .npz, .csv)."
+_PICTURES, _TILED = Group("Reading pictures"), Group("Reading maps of Tiled")
+_MAP_HELP = "The name of a bundled map, or a file (.map, .png, .npy, .npz, .csv, .txt, .tmx, .tmj, .json)."
+_OUT = "Where to write the map; the ending (.map, .png, ...) chooses the format. NAME.map if not given."
+
+MapFile = Annotated[Path | None, typer.Option(metavar="FILE", help=_OUT, parser=named)]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+WallBelow = Annotated[int | None, _PICTURES.option("N", "Pixels darker than this, of 255, are walls; 128.")]
+Invert = Annotated[bool, _PICTURES.option(None, "Light pixels are the walls.", "--invert")]
+LayerName = Annotated[str | None, _TILED.option("NAME", "The tile layer with the walls.")]
+Walls = Annotated[str | None, _TILED.option("ID,...", "The tiles that are walls, as in 1,4..9; all if not given.")]
+
+_DIGESTS = "Known digests of the archives, lines of NAME sha256:DIGEST; FOLDER/digests.txt if not given."
+_MOST_TILES = 100_000
+
+# What is not given to generate is as on the bundled map of the family.
+_LIKE = {
+    "random": "random-48",
+    "maze": "maze-63",
+    "maze-holes": "maze-holes-101",
+    "rooms": "rooms-64",
+    "caves": "caves-128",
+    "terrain": "terrain-96",
+}
 
 
 @app.command("list")
@@ -42,14 +63,17 @@ def show(
     png: Annotated[Path | None, typer.Option(help="Write a picture to this file as well.")] = None,
     abstraction: Annotated[str | None, typer.Option(help="Show regions: clique or tiles.")] = None,
     level: Annotated[int, typer.Option(help="How coarse the regions are.")] = 4,
+    wall_below: WallBelow = None,
+    invert: Invert = False,
+    layer: LayerName = None,
+    walls: Walls = None,
 ) -> None:
     """Show a map in the terminal, as large as fits, or its regions."""
-    from rt_gym import load_map
     from rt_gym.abstraction import abstract
     from rt_gym.files import atomic_write, shown
     from rt_gym.maps.preview import preview_image
 
-    grid = load_map(map_name)
+    grid = _load(map_name, wall_below, invert, layer, walls)
     regions = None if abstraction is None else abstract(grid, abstraction, level)
     if png is not None:
         picture = io.BytesIO()
@@ -58,12 +82,14 @@ def show(
     typer.echo(_drawn(grid, regions), color=True)  # otherwise colours that were asked for are lost in a pipe
     count = "" if regions is None else f", {regions.regions:,} regions ({regions.kind}, level {regions.level})"
     typer.echo(_description(grid) + count + (f", drawn in {shown(png)}" if png is not None else ""))
+    tell_remarks(map_name, grid)
 
 
 @app.command()
 def generate(
     family: Annotated[str, typer.Argument(help="random, maze, maze-holes, rooms, caves or terrain.")],
-    out: MapFile,
+    out: MapFile = None,
+    force: Force = False,
     width: Annotated[int | None, typer.Option(help="For all but mazes.")] = None,
     height: Annotated[int | None, typer.Option(help="For all but mazes.")] = None,
     size: Annotated[int | None, typer.Option(help="Mazes: odd width and height.")] = None,
@@ -74,9 +100,7 @@ def generate(
     holes: Annotated[int | None, typer.Option(help="Maze with holes: how many walls are taken out.")] = None,
     seed: Seed = 0,
 ) -> None:
-    """Generate a map of a family."""
-    from rt_gym.files import shown
-    from rt_gym.maps import save_map
+    """Generate a map of a family; what is not given is as on the bundled map of that family."""
     from rt_gym.maps.generate import generate as generate_map
 
     options = {
@@ -90,24 +114,86 @@ def generate(
         "holes": holes,
         "seed": seed,
     }
-    grid = generate_map(family, **{name: value for name, value in options.items() if value is not None})
-    save_map(grid, out)
-    typer.echo(f"{shown(out)}: {_description(grid)}")
+    given = {name: value for name, value in options.items() if value is not None}
+    grid = generate_map(family, **_defaults(family) | given)
+    _save(grid, Path(f"{grid.name}.map") if out is None else out, force)
 
 
 @app.command()
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help=_MAP_HELP)],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its ending chooses the format.")],
+    force: Force = False,
+    wall_below: WallBelow = None,
+    invert: Invert = False,
+    layer: LayerName = None,
+    walls: Walls = None,
 ) -> None:
     """Convert a map to another format."""
+    grid = _load(source, wall_below, invert, layer, walls)
+    _save(grid, target, force)
+    tell_remarks(source, grid)
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="SET", help="A set of the MovingAI benchmarks, such as dao.")],
+    source: Annotated[str, typer.Option("--from", metavar="FOLDER|URL", help="What holds SET-map.zip, SET-scen.zip.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where to; SET if not given.", parser=named)
+    ] = None,
+    digests: Annotated[Path | None, typer.Option(metavar="FILE", help=_DIGESTS)] = None,
+) -> None:
+    """Fetch a set of maps with its scenario files, and check it by its digests."""
+    from rt_gym.files import shown
+    from rt_gym.maps.fetch import fetch as fetch_set
+
+    folder = Path(name) if out is None else out
+    fetched = fetch_set(name, source, folder, digests)
+    typer.echo(f"{shown(folder)}: {fetched.maps} maps, {fetched.scenarios} scenario files")
+    if fetched.recorded is not None:
+        typer.echo(f"note: their digests were not known and are now kept in {shown(fetched.recorded)}", err=True)
+
+
+def _load(source: str, wall_below: int | None, invert: bool, layer: str | None, walls: str | None) -> "Grid":
+    """Return a map, read as the options say that were given."""
     from rt_gym import load_map
+
+    given = {"wall_below": wall_below, "invert": invert or None, "layer": layer}
+    given["walls"] = None if walls is None else _tiles(walls)
+    return load_map(source, **{name: value for name, value in given.items() if value is not None})
+
+
+def _tiles(text: str) -> Any:
+    """Return the ids in a text such as ``1,4..9``."""
+    from rt_gym import InputError
+
+    parts = [part.partition("..") for part in text.split(",")]
+    if not all(first.isdecimal() and (last if dots else "0").isdecimal() for first, dots, last in parts):
+        raise InputError(f"--walls must be whole numbers and ranges such as 1,4..9, not {text[:60]!r}")
+    spans = [range(int(first), int(last if dots else first) + 1) for first, dots, last in parts]
+    if sum(map(len, spans)) > _MOST_TILES:
+        raise InputError(f"--walls can name {_MOST_TILES} tiles at most")
+    return {tile for span in spans for tile in span}
+
+
+def _defaults(family: str) -> dict[str, Any]:
+    """Return the parameters of the bundled map of a family; none for a family that there is not."""
+    from rt_gym.maps.bundled import TABLE
+
+    return dict(TABLE[_LIKE[family]][1]) if family in _LIKE else {}
+
+
+def _save(grid: "Grid", path: Path, force: bool) -> None:
+    """Write a map and say so; a file that is there is kept unless it may be written over."""
+    from rt_gym import InputError
     from rt_gym.files import shown
     from rt_gym.maps import save_map
 
-    grid = load_map(source)
-    save_map(grid, target)
-    typer.echo(f"{shown(target)}: {_description(grid)}")
+    if path.exists() and not force:
+        raise InputError(f"{shown(path)}: is there already; --force writes over it")
+    save_map(grid, path)
+    typer.echo(f"{shown(path)}: {_description(grid)}")
 
 
 def _drawn(grid: "Grid", regions: "Abstraction | None") -> str:

@@ -264,19 +264,27 @@ def _touching(one: Position, other: Position) -> bool:
     return max(abs(one[0] - other[0]), abs(one[1] - other[1])) <= 1
 
 
+def news(problem: Problem, moves: int, span: int) -> str:
+    """Return what the last ``span`` moves have changed on the map, such as ``"3 cells closed, 1 cell opened"``."""
+    last = {change.position: change.free for change in problem.changes or () if moves - span < change.time <= moves}
+    opened = sum(last.values())
+    counts = {"closed": len(last) - opened, "opened": opened}
+    return ", ".join(f"{_some(count, 'cell')} {deed}" for deed, count in counts.items() if count)
+
+
 def caption(label: str, moment: Moment, run: Run) -> str:
-    """Return one line about a moment: agent, move, cost and expansions."""
+    """Return one line about a moment: agent, move, cost, expansions, and what has just changed on the map."""
     if moment.outcome is None:
         parts = [f"move {moment.moves + 1} of {run.moves}", f"cost {number(moment.cost)}", _some(moment.expansions)]
     else:
         parts = [ENDS[moment.outcome], _some(moment.moves, "move"), f"cost {number(moment.cost)}"]
         if run.solved and run.suboptimality:
             parts.append(f"{run.suboptimality:.2f} x optimal")
-    return " · ".join([label, *parts])
+    return " · ".join(filter(None, [label, *parts, news(run.problem, moment.moves, FRESH)]))
 
 
 def squad_caption(label: str, moment: SquadMoment, run: SquadRun, allowance: int) -> str:
-    """Return one line about a tick: agent, tick, arrivals, work, and how many wait."""
+    """Return one line about a tick: agent, tick, arrivals, work, how many wait, and what has changed on the map."""
     if moment.outcome == "goal":
         parts = ["all arrived", _some(moment.moves, "tick"), f"{run.suboptimality.mean():.2f} x optimal"]
     else:
@@ -284,7 +292,7 @@ def squad_caption(label: str, moment: SquadMoment, run: SquadRun, allowance: int
         parts += [f"work {moment.work:,} of {allowance:,}"]
         unserved = f", {moment.unserved} without a share" if moment.unserved else ""
         parts += [f"{moment.still.sum()} stand still{unserved}"] if moment.still.any() else []
-    return " · ".join([label, *parts])
+    return " · ".join(filter(None, [label, *parts, news(run.problems[0], moment.moves, FRESH)]))
 
 
 def tell(moment: Moment, goal: Position) -> str:

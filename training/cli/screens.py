@@ -4,15 +4,17 @@ import os
 import sys
 import textwrap
 import time
+from abc import ABC, abstractmethod
+from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import inf
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rich.console import Console
 
-from rt_gym.render import Scene, Window, close_up, frame, text
+from rt_gym.render import Scene, Window, close_up, frame, frozen, text
 from training.cli.terminal import in_known_colours
 
 if sys.platform == "win32":
@@ -24,7 +26,12 @@ else:
 
 END = "\x04"  # what Ctrl-D types, and what a terminal that is gone is taken for
 _GLANCE = 0.02  # seconds between two looks at a keyboard that cannot be waited for
-_NEXT, _STOP = ("\r", "\n"), ("q", "Q", END)
+LEFT, RIGHT = "left", "right"  # what Keys reads where an arrow is pressed
+_NEXT, _BACK, _PAUSE, _STOP = ("\r", "\n", "n", RIGHT), ("b", "B", LEFT), " ", ("q", "Q", END)
+_ARROWS = {b"\x1b[D": LEFT, b"\x1b[C": RIGHT, b"\x1bOD": LEFT, b"\x1bOC": RIGHT}
+_WINDOWS_ARROWS = {"K": LEFT, "M": RIGHT}
+_PAUSED = "paused   space: go on   Enter: next move   b: back   q: stop"
+_MOST_KEPT = 1 << 26  # bytes of the scenes that can be gone back to
 _TICK = 0.03  # seconds between two looks at the window or at the size of the terminal
 _LEAST = 3  # lines of a terminal that the picture keeps
 _BELOW = 8  # lines left for the summary below the last picture
@@ -63,13 +70,52 @@ class Keys:
             end = time.monotonic() + seconds
             while not msvcrt.kbhit() and time.monotonic() < end:
                 time.sleep(_GLANCE)
-            return msvcrt.getwch() if msvcrt.kbhit() else ""
-        if not select.select([sys.stdin], [], [], seconds)[0]:
-            return ""
-        return os.read(sys.stdin.fileno(), 1).decode("latin-1") or END
+            key = msvcrt.getwch() if msvcrt.kbhit() else ""
+            return _WINDOWS_ARROWS.get(msvcrt.getwch(), "") if key in ("\0", "\xe0") else key
+        key = self._byte(seconds)
+        if key != b"\x1b":
+            return key.decode("latin-1")
+        return _ARROWS.get(key + self._byte(0) + self._byte(0), "")
+
+    @staticmethod
+    def _byte(seconds: float) -> bytes:
+        """Return what is typed next, Ctrl-D where the terminal is gone, nothing if nothing is typed in this time."""
+        ready = select.select([sys.stdin], [], [], seconds)[0]
+        return (os.read(sys.stdin.fileno(), 1) or END.encode()) if ready else b""
 
 
-class Screen:
+class Content(NamedTuple):
+    """What is to be seen on a screen: a scene, words about it, and what to press."""
+
+    scene: Scene
+    story: str
+    hint: str
+
+
+class Past:
+    """The last contents of a screen, as many as fit into bounded memory."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[int, Content]] = deque()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, back: int) -> Content:
+        """Return the content so many before the last one."""
+        return self._kept[-1 - back][1]
+
+    def keep(self, content: Content) -> None:
+        """Keep a copy of a content, because its arrays change with the next move, and let go of the oldest ones."""
+        scene = frozen(content.scene)
+        self._kept.append((scene.nbytes, content._replace(scene=scene)))
+        self._bytes += scene.nbytes
+        while self._bytes > _MOST_KEPT and len(self._kept) > 1:
+            self._bytes -= self._kept.popleft()[0]
+
+
+class Screen(ABC):
     """Shows scenes and listens to the keyboard, between entering and leaving it.
 
     Args:
@@ -86,6 +132,9 @@ class Screen:
         self._shown = 0.0
         self._keys = Keys()
         self._open = ExitStack()
+        self._past = Past()
+        self._back = 0  # how many scenes before the last one is shown
+        self._paused = False
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._keys)
@@ -99,20 +148,56 @@ class Screen:
     def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
         """Show a scene with words below it, if it tells words."""
         self._shown = time.monotonic()
+        content = Content(scene, story, hint)
+        if self._keys.listening:
+            self._past.keep(content)
+        self._present(content)
+
+    def _present(self, content: "Content") -> None:
+        self.draw(content._replace(hint=_PAUSED) if self._paused else content)
+
+    @abstractmethod
+    def draw(self, content: "Content") -> None:
+        """Draw what is to be seen now, the last scene or an earlier one."""
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait until the last scene was shown this long, or for Enter when None; False if the user wants to stop."""
-        end = inf if seconds is None else self._shown + seconds
+        """Wait until the last scene was shown this long, or for Enter when None; False if the user wants to stop.
+
+        A space stops the time and lets it go on; who goes back stops it as well.
+        """
         while self._attend():
+            end = inf if seconds is None or self._paused else self._shown + seconds
             key = self._keys.read(min(_TICK, max(0.0, end - time.monotonic())))
             if key in _STOP:
                 return False
-            if (seconds is None and key in _NEXT) or time.monotonic() >= end:
+            if key and self._react(key, seconds is None or self._paused):
+                return True
+            if not self._paused and time.monotonic() >= end:
                 return True
         return False
 
+    def _react(self, key: str, by_hand: bool) -> bool:
+        """Do what a key asks for; return whether the next scene is wanted that has not been shown yet."""
+        if key in _BACK:
+            self._turn(self._back + 1)
+        elif key in _NEXT and by_hand:
+            if not self._back:
+                return True
+            self._turn(self._back - 1)
+        elif key == _PAUSE:
+            self._turn(0 if self._paused else self._back, not self._paused)
+        return False
+
+    def _turn(self, back: int, paused: bool = True) -> None:
+        """Show the scene so many before the last one, if there is one, and stop the time or let it go on."""
+        self._back, self._paused = min(back, max(0, len(self._past) - 1)), paused
+        if len(self._past):
+            self._present(self._past[self._back])
+
     def linger(self) -> None:
-        """Leave the last scene where it is for a while."""
+        """Leave the last scene where it is for a while: whoever has paused may still go back."""
+        if self._paused:
+            self.wait(None)
 
     def _attend(self) -> bool:
         """Do what is due while waiting; return whether the screen is still there."""
@@ -127,7 +212,7 @@ class TerminalScreen(Screen):
     def __init__(self, zoom: int | None) -> None:
         super().__init__(zoom)
         self._console = Console()
-        self._content: tuple[Scene, str, str] | None = None
+        self._content: Content | None = None
         self._words = 0
 
     def __enter__(self) -> Self:
@@ -140,12 +225,12 @@ class TerminalScreen(Screen):
         """Leave the last picture where the terminal can be scrolled back to it."""
         super().__exit__(kind, error, trace)
         if error is None and self._content:
-            self._write(self._draw(self._content[0], self._console.height - _BELOW) + "\n")
+            self._write(self._draw(self._content.scene, self._console.height - _BELOW) + "\n")
 
-    def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
+    def draw(self, content: Content) -> None:
         """Show a scene with its caption, and the words below."""
-        super().show(scene)
-        self._content = scene, story, hint
+        self._content = content
+        scene, story, hint = content
         self._size = self._console.size
         lines = self._wrapped(story, hint)
         lines = [*self._draw(scene, self._size.height - len(lines)).splitlines(), *lines]
@@ -169,7 +254,7 @@ class TerminalScreen(Screen):
     def _attend(self) -> bool:
         if self._content and self._console.size != self._size:
             self._words = 0
-            self.show(*self._content)
+            self.draw(self._content)
         return True
 
     def _write(self, words: str) -> None:
@@ -191,10 +276,10 @@ class WindowScreen(Screen):
         self._window = Window()
         self._open.callback(self._window.close)
 
-    def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
+    def draw(self, content: Content) -> None:
         """Show a scene; a window shows no words."""
-        super().show(scene)
-        self._window.show(frame(scene, self._frame_size, self._zoom), scene.caption)
+        scene = content.scene
+        self._window.show(frame(scene, self._frame_size, self._zoom, legend=True), scene.caption)
 
     def linger(self) -> None:
         """Wait until the window is closed or Enter is pressed, if there is a keyboard."""

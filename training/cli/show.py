@@ -12,28 +12,33 @@ import typer
 
 import agents
 from agents import Run
+from agents.trace import save_trace
 from rt_gym import Grid, Problem, Squad, SquadRun
 from rt_gym.files import shown
 from rt_gym.render import Scene, frame
 from rt_gym.render.film import Film, frame_size, open_film
 from training.cli.playback import (
     ENDS,
+    FRESH,
     LEGEND,
     Instant,
     Playback,
     SquadPlayback,
     caption,
+    news,
     number,
     squad_caption,
     tell,
 )
 from training.cli.screens import Look, Screen
 from training.cli.terminal import progress
+from training.report.replays import Recording, SquadRecording, record_squad
 from training.runs import Contender
 from training.runs.contenders import blaming, make_agent
+from training.runs.jobs import provenance
 
-_HINT = "q: stop"
-_STEP_HINT = "Enter: next move   q: stop   g: cost from where the search began   f: g + value"
+_HINT = "space: pause   b: back   q: stop"
+_STEP_HINT = "Enter: next move   b: back   q: stop   g: cost from where the search began   f: g + value"
 
 Row = tuple[str, str, str]  # of a summary: what, how much, and a note
 
@@ -73,6 +78,16 @@ class Piece(ABC):
     def caption(self, moment: Any) -> str:
         """Return one line about a moment."""
 
+    @property
+    @abstractmethod
+    def problem(self) -> Problem:
+        """What is solved, or the first of several; its map changes as those of all."""
+
+    def news(self, moment: Any, span: int) -> str:
+        """Return a sentence about what the last ``span`` moves have changed on the map, if they have."""
+        changed = news(self.problem, moment.moves, span)
+        return f"The map has changed: {changed}." if changed else ""
+
     def story(self, moment: Any) -> str:
         """Return sentences about a moment."""
         return ""
@@ -97,14 +112,31 @@ class Solo(Piece):
 
     def __init__(self, contender: Contender, problem: Problem, max_moves: int, seed: int, window: int | None) -> None:
         super().__init__(contender, problem.grid, max_moves, seed)
-        self.problem, self._window = problem, window
+        self._problem, self._window = problem, window
         self._agent = make_agent(contender.agent, contender.settings)
+
+    @property
+    def problem(self) -> Problem:
+        """What is solved."""
+        return self._problem
 
     def measure(self) -> None:
         """Make the run."""
-        task, budget = (self._agent, self.problem), self.contender.budget
+        self.run = self._made()
+
+    def write_trace(self, path: Path) -> None:
+        """Make the run once more, with a log, and write it as a trace."""
+        save_trace(self._made(log=True), path)
+
+    def recording(self) -> Recording:
+        """Make the run once more, with a log, to be replayed in a page."""
+        run = self._made(log=True)
+        return Recording(self.contender, run, run.moves, run.cost, run.outcome, provenance()["command"])
+
+    def _made(self, log: bool = False) -> Run:
+        limit, moves, seed = self.contender.budget, self.max_moves, self.seed
         with blaming(self.contender.agent, self.problem):
-            self.run: Run = agents.run(*task, budget=budget, max_moves=self.max_moves, seed=self.seed)
+            return agents.run(self._agent, self.problem, budget=limit, max_moves=moves, seed=seed, log=log)
 
     @property
     def moves(self) -> int:
@@ -136,6 +168,7 @@ class Solo(Piece):
             ("expansions", number(run.expansions_per_move), f"per move, {run.max_expansions:,} for the hardest"),
             ("scans", number(run.scans / max(1, run.moves)), f"per move, {run.max_scans:,} for the hardest"),
             ("time", _short(run.seconds * 1e3), f"ms{slowest}"),
+            *_changes_row(problem, run.moves),
         )
 
     def document(self) -> dict[str, Any]:
@@ -155,6 +188,7 @@ class Solo(Piece):
             **{name: getattr(run, name) for name in (*plain, "scans", "seconds")},
             "suboptimality": run.suboptimality if run.solved else None,
             "move_seconds": run.move_seconds and run.move_seconds._asdict(),
+            "path": run.path.tolist(),
         }
 
 
@@ -174,6 +208,11 @@ class Team(Piece):
         self.problems, self._options, self._allowance = problems, options, options["allowance"]
         self._members = [make_agent(contender.agent, contender.settings) for _ in problems]
 
+    @property
+    def problem(self) -> Problem:
+        """What the first unit solves."""
+        return self.problems[0]
+
     def _squad(self, units: int | None = None) -> Squad:
         return Squad(self.problems[:units], self._members[:units], seed=self.seed, **self._options)
 
@@ -187,6 +226,11 @@ class Team(Piece):
     def moves(self) -> int:
         """How many ticks it has."""
         return self.run.ticks
+
+    def recording(self) -> SquadRecording:
+        """Make the run once more, to be replayed in a page."""
+        with blaming(self.contender.agent, self.grid):
+            return record_squad(self.label, self._squad(), self._allowance, self.max_moves, provenance()["command"])
 
     def replay(self) -> SquadPlayback:
         """Return the same run, tick by tick."""
@@ -216,6 +260,7 @@ class Team(Piece):
                 f"ms in 99 % of the ticks, {slowest}",
             ),
             ("memory", _short(run.memory_bytes / 2**20), "MB"),
+            *_changes_row(self.problem, run.ticks),
         )
 
     def document(self) -> dict[str, Any]:
@@ -247,6 +292,13 @@ class Team(Piece):
 def _lines(*rows: Row) -> Iterator[str]:
     for what, value, note in rows:
         yield f"  {what:10}{value:>12}  {note}".rstrip()
+
+
+def _changes_row(problem: Problem, moves: int) -> Iterator[Row]:
+    """Yield a row about the changes that a run has seen, if the map changes."""
+    if problem.changes:
+        seen = sum(change.time <= moves for change in problem.changes)
+        yield "changes", f"{seen:,}", f"of {len(problem.changes):,} that the map was to have"
 
 
 def _short(value: float) -> str:
@@ -327,12 +379,14 @@ class Show:
 
     def _present(self, moment: Instant, playback: Any, screen: Screen | None) -> bool:
         """Show and tell a moment; return whether the show goes on."""
-        story = self.piece.story(moment) if self.look.step else ""
+        told = [self.piece.news(moment, self.look.every), self.piece.story(moment)] if self.look.step else []
+        story = "\n".join(filter(None, told))
         if story and not (screen and screen.tells):
             typer.echo(story if moment.moves else f"{LEGEND}\n{story}")
         if screen is None:
             return True
-        screen.show(self._scene(moment, playback), story, _STEP_HINT if self.look.asks else _HINT)
+        words = story or self.piece.news(moment, max(FRESH, self.look.every))
+        screen.show(self._scene(moment, playback), words, _STEP_HINT if self.look.asks else _HINT)
         if moment.outcome is None:
             return screen.wait(None if self.look.asks else 1 / self.look.fps)
         screen.linger()
@@ -342,7 +396,7 @@ class Show:
         """Give the films that want it, or all of them if it is the last, a frame of a moment."""
         films = [film for film in self.films if last or moment.due(self._stride(film))]
         if films:
-            image = frame(self._scene(moment, playback), self.size, self.look.zoom)
+            image = frame(self._scene(moment, playback), self.size, self.look.zoom, legend=True)
             for film in films:
                 film.add(image)
 

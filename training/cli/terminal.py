@@ -17,6 +17,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from rt_gym import Grid
     from training.judge.tables import Table
     from training.runs import Draw, Workers
 
@@ -47,7 +48,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     """Print a table whose first ``left`` columns hold words and the others numbers.
 
     A row of one cell is the heading of a group. Words are wrapped where the terminal is narrow, numbers never. In a
-    file a table whose only words are names is as wide as it has to be, unless the environment names a width.
+    file a table whose only words are names is as wide as it has to be, unless the environment names a width; but never
+    so narrow that a number or a word would be cut.
     """
     from rich import box
     from rich.console import Console
@@ -68,9 +70,11 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_row(
             *(Text(cell, "bold red" if isinstance(cell, Alarm) else "") for cell in row), style="bold" * heading
         )
-    wide = console.measure(table, options=console.options.update(max_width=_ENDLESS)).maximum
-    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        console = Console(width=max(_WIDTH_IN_A_FILE, wide if left == 1 else 0))
+    least, wide = console.measure(table, options=console.options.update(max_width=_ENDLESS))
+    if not console.is_terminal:
+        asked = os.environ.get("COLUMNS", "").isdigit()
+        enough = console.width if asked else max(_WIDTH_IN_A_FILE, wide if left == 1 else 0)
+        console = Console(width=max(enough, least))  # in a file nothing has to be cut
     if wide > console.width:
         table.padding = (0, 0)  # rather than words in two lines
     console.print(table)
@@ -131,6 +135,14 @@ def resumable(text: str, total: int, what: str, folder: Path) -> Iterator[Callab
             advance(amount)
 
         yield count
+
+
+def tell_remarks(source: str, grid: "Grid") -> None:
+    """Say on standard error what somebody should know of a map that was read."""
+    from rt_gym.maps.remarks import remarks
+
+    for remark in remarks(source, grid):
+        typer.echo(f"note: {remark}", err=True)
 
 
 def make_folder(path: Path) -> None:

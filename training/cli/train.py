@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from training.cli import data
+from training.cli.baselines import baselines
+from training.cli.ground import ground
+from training.cli.reporting import leave_report, unfinished_report
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
@@ -33,6 +37,9 @@ from training.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from training.judge import Findings
     from training.judge.tables import Table
     from training.learn.goal import GoalResult
     from training.learn.select import Candidate, DepthResult
@@ -107,8 +114,9 @@ def depth(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, read_draw(problems, optimal, seed))
     make_folder(out)
-    with interruptible("finished jobs are kept", out):
+    with _unfinished(out, "depth"), interruptible("finished jobs are kept", out):
         result = train_depth(config, parts, out, workers, progress, csv)
+    _report(out, "depth", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
@@ -116,7 +124,24 @@ def depth(
     _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
 
 
+def _unfinished(out: Path, what: str) -> "AbstractContextManager[None]":
+    """Leave a report that says what is missing if a training is stopped."""
+    from training.runs.jobs import provenance
+
+    return unfinished_report(out, f"rt-gym train {what}", provenance)
+
+
+def _report(out: Path, what: str, findings: "Findings", files: list[Path], tables: "Sequence[Table]" = ()) -> None:
+    """Write the report of a training, and name it among its files."""
+    from training.report.comparison import Part
+
+    part = Part(findings.title, findings, tables)
+    files.append(leave_report(out, f"rt-gym train {what}: judged by {findings.title}", [part]))
+
+
 def _print_training(result: "DepthResult") -> None:
+    from training.learn.fit import beside_majority
+
     best, quality = result.best, result.quality
     if len(result.candidates) > 1:
         rows = [[f"{one.recipe.price:g}", f"{one.recipe.threshold:g}", *_ratios(one)] for one in result.candidates]
@@ -131,6 +156,7 @@ def _print_training(result: "DepthResult") -> None:
         ["mean error of the depth", f"{quality.depth_error:.2f}"],
     ]
     print_table("The policy", ["", ""], size)
+    typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying the most frequent label"))
     top = sorted(result.importances.items(), key=lambda pair: -pair[1])[:8]
     print_table("What it goes by", ["feature", "cost when shuffled"], [[name, f"{value:+.4f}"] for name, value in top])
 
@@ -185,8 +211,9 @@ def goal(
     parts = draw_parts({"train": maps, "test": test}, read_draw(problems, optimal, seed))
     make_folder(out)
     about = {"maps": maps or ["mixed-train"], "problems": problems, "seed": seed, "command": "rt-gym train goal"}
-    with interruptible("finished jobs are kept", out):
+    with _unfinished(out, "goal"), interruptible("finished jobs are kept", out):
         result = train_goal(config, parts, out, workers, about, progress)
+    _report(out, "goal", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
@@ -195,6 +222,8 @@ def goal(
 
 
 def _print_policy(result: "GoalResult") -> None:
+    from training.learn.fit import beside_majority
+
     quality = result.quality
     shares: list[tuple[str, float]] = [
         ("accuracy, 10 folds of problems", quality.accuracy),
@@ -207,10 +236,11 @@ def _print_policy(result: "GoalResult") -> None:
     lines = [["samples", f"{quality.samples:,}"], ["states", f"{quality.states:,}"]]
     lines += [[name, str(value)] for name, value in result.size.items()]
     print_table("The policy", ["", ""], [*lines, *([name, f"{100 * share:.1f} %"] for name, share in shares)])
+    typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying no"))
 
 
-Env = Annotated[str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0.")]
-Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (not for RTThink-v0).")]
+Env = Annotated[str, LEARNING.option("ID", "RTDepth, RTDeepen, RTDepthGoal, RTThink, RTPath, a level.")]
+Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (of lookaheads).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[
     int | None, LEARNING.option("N", "Generations of cma, at most; 40, or 24 in RTDepthGoal-v0.", min=1)
@@ -221,14 +251,15 @@ RLHistory = Annotated[
     int | None,
     LEARNING.option("N", "Steps back that features reach; 20, 50 in RTDepthGoal-v0.", min=1, max=10_000),
 ]
-RewardPrice = Annotated[float, LEARNING.option("STEPS", "What an expansion costs in the reward.", min=0.0)]
-Rate = Annotated[float, LEARNING.option("RATE", "The learning rate.")]
+RewardPrice = Annotated[float | None, LEARNING.option("STEPS", "What an expansion costs in the reward; 0.02.", min=0.0)]
+Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4, or 1e-3 in RTPath.")]
+Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
-Slice = Annotated[int, LEARNING.option("N", "States that RTThink-v0 expands at a time.", min=1)]
-Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of the hidden layers; 32, or 2 for cma.")]
+Slice = Annotated[int | None, LEARNING.option("N", "States that RTThink-v0 expands at a time; 20.", min=1)]
+Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of hidden layers; 32, cma 2, RTPath 64,64.")]
 Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
 Every = Annotated[int, LEARNING.option("N", "Steps between two validations.", min=1)]
-Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20 there.", min=1)]
+Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20.", min=1)]
 Tensorboard = Annotated[Path | None, OUTPUT.option("FOLDER", "For the logs of TensorBoard.")]
 
 
@@ -244,12 +275,13 @@ def rl(
     steps: Steps = 500_000,
     generations: Generations = None,
     teacher: Teacher = None,
-    price: RewardPrice = 0.02,
-    rate: Rate = 1e-4,
+    price: RewardPrice = None,
+    rate: Rate = None,
     d_max: RLDepth = None,
     history: RLHistory = None,
     vision: ThinkVision = None,
-    slice: Slice = 20,
+    slice: Slice = None,
+    window: Window = None,
     hidden: Hidden = "",
     episodes: Episodes = 256,
     every: Every = 50_000,
@@ -264,27 +296,34 @@ def rl(
 ) -> None:
     """Train a network on some maps, keep what is best on others, and compare on unseen ones.
 
-    Without maps: the splits mixed-train, mixed-validation and mixed-test.
+    Without maps: the splits mixed-train, mixed-validation and mixed-test, or those of the level.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
-    Without --algo: ppo, or cma in RTDepthGoal-v0, where other learners imitate the rule first.
+    Without --algo: ppo; cma in RTDepthGoal-v0; in RTPath maskable-ppo, after imitating a rule.
     """
+    from rt_gym import InputError
     from training.learn import draw_parts
     from training.learn.rl import RLConfig, train_rl
+    from training.learn.rl.course import level_of
     from training.learn.rl.model import check_installed
     from training.runs.contenders import parse_numbers
 
     workers = make_workers(jobs, backend, scheduler)
     config = RLConfig.usual(
         env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
-        slice=slice, vision=vision, hidden=tuple(parse_numbers("--hidden", hidden, int)),
+        slice=slice, vision=vision, window=window, hidden=tuple(parse_numbers("--hidden", hidden, int)) or None,
         episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
     )  # fmt: skip
     check_installed(config, tensorboard)
     given = {"train": maps, "validation": validation, "test": test}
-    parts = draw_parts(given, read_draw(problems, optimal, seed))
+    if level_of(env) and any(given.values()):
+        raise InputError(f"{env} has maps of its own: leave out --maps, --validation and --test, or take another --env")
+    parts = draw_parts(given, read_draw(problems, optimal, seed), config.splits)
     make_folder(out)
-    with interruptible("what was learned until the last look at the validation maps is kept", out):
+    kept = "what was learned until the last look at the validation maps is kept"
+    with _unfinished(out, "rl"), interruptible(kept, out):
         result = train_rl(config, parts, out, workers, progress, tensorboard)
+    if result.findings is not None:
+        _report(out, "rl", result.findings, result.files, result.tables[len(result.findings.tables()) :])
     if as_json:
         print_json(result.document())
         return
@@ -334,8 +373,9 @@ def blocks(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
     make_folder(out)
-    with interruptible("finished work is kept", out):
+    with _unfinished(out, "blocks"), interruptible("finished work is kept", out):
         result = train_blocks(config, parts, out, workers, progress)
+    _report(out, "blocks", result.findings, result.files, [result.table()])
     if as_json:
         print_json(result.document())
         return
@@ -389,3 +429,9 @@ def dealer(
     print_tables([dealers_table(result.times, units, LEARNED if result.policy else None)])
     if result.policy:
         typer.echo(f"\n{out / 'dealer.json'}")
+
+
+app.command()(data.log)
+app.command()(data.export)
+app.command()(baselines)
+app.command()(ground)

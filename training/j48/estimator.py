@@ -35,6 +35,9 @@ class J48Classifier(ClassifierMixin, BaseEstimator):
 
     Features are numbers; NaN stands for a missing value, which sends a row down both branches in parts.
 
+    Its ``score`` is the accuracy, which means something beside the share of the most frequent class only: a tree of one
+    leaf reaches that.
+
     Args:
         confidence_factor: the smaller, the more is pruned (Weka's ``-C``); above 0 and below 1. Above 0.5 the training
             errors are taken as they are.

@@ -22,6 +22,16 @@ from numpy.typing import NDArray
 
 from rt_gym.files import atomic_write
 from rt_gym.maps.preview import preview_image
+from training.judge.crowded import (
+    HEADINGS,
+    MANY,
+    Style,
+    draw_points,
+    family_legend,
+    family_styles,
+    place_labels,
+    place_notes,
+)
 from training.judge.scores import Score
 from training.judge.stats import Estimate, Floats
 
@@ -48,6 +58,7 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "rt_gym",  # the same figure gives the same bytes
 }
 _FRONT: dict[str, Any] = {"color": "#b9c0c6", "lw": 7, "alpha": 0.6, "solid_capstyle": "round", "zorder": 1}
+_WIDE, _TALL = 12.0, 8.4  # inches of a figure with many agents, however few panels it has
 _LEAST_VIEW = 48  # cells along the side of a picture
 
 
@@ -95,30 +106,47 @@ class Panel(NamedTuple):
 def draw_panels(panels: Sequence[Panel], measure: str = "suboptimality") -> Figure:
     """Draw trade-offs side by side on the same logarithmic axes, with intervals and the Pareto front of each.
 
-    A mark that spends nothing has no logarithm; it stands to the left of all others.
+    A mark that spends nothing has no logarithm; it stands to the left of all others. Where there are many agents they
+    are drawn as points without lines and intervals, in the colours of their families, with their names beside them.
     """
     least = min((mark.x for panel in panels for mark in panel.marks if mark.x > 0), default=1.0) / 2
     panels = [panel._replace(marks=[_from(least, mark) for mark in panel.marks]) for panel in panels]
     everything = [mark for panel in panels for mark in panel.marks]
-    styles = {agent: _style(k) for k, agent in enumerate(dict.fromkeys(mark.agent for mark in everything))}
+    agents = list(dict.fromkeys(mark.agent for mark in everything))
+    many = len(agents) > MANY
+    styles = family_styles(agents) if many else {agent: _style(k) for k, agent in enumerate(agents)}
     kinds = list(dict.fromkeys(mark.size for mark in everything))
     sizes = dict(zip(kinds, np.linspace(5, 11, len(kinds)) if len(kinds) > 1 else [8.0], strict=True))
     padding = 34 if any(mark.note for mark in everything) else 12
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(5.5 * len(panels), 5.2), layout="constrained")
+        size = (max(_WIDE, 7.0 * len(panels)), _TALL) if many else (5.5 * len(panels), 5.2)
+        figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for axis, panel in zip(axes, panels, strict=True):
             axis.set_title(panel.title, loc="left", fontsize=10, fontweight="bold", pad=padding)
             _draw_front(axis, panel.marks)
-            for agent, style in styles.items():
-                _draw_line(axis, [mark for mark in panel.marks if mark.agent == agent], style, sizes)
+            _draw_marks(axis, panel.marks, styles, sizes, many)
             _scale(axis, panel.x_label)
         if measure == "suboptimality":
             axes[0].set_ylim(bottom=0.9)
         axes[0].set_ylabel(f"{measure}, mean over problems")
-        handles = _legend(styles, sizes, any(mark.front for mark in everything))
-        figure.legend(handles=handles, loc="outside lower center", ncols=3 * len(panels), frameon=False)
+        _draw_legend(figure, styles, sizes, any(mark.front for mark in everything), 3 * len(panels), many)
+        if many:
+            figure.draw_without_rendering()  # names find room only once everything has its place
+            for axis, panel in zip(axes, panels, strict=True):
+                place_labels(axis, panel.marks, styles)
+                place_notes(axis, panel.marks)
     return figure
+
+
+def _draw_marks(
+    axis: Axes, marks: Sequence[Mark], styles: Mapping[str, Style], sizes: Mapping[str, float], many: bool
+) -> None:
+    if many:
+        draw_points(axis, marks, styles, sizes)
+        return
+    for agent, style in styles.items():
+        _draw_line(axis, [mark for mark in marks if mark.agent == agent], style, sizes)
 
 
 def _from(least: float, mark: Mark) -> Mark:
@@ -170,16 +198,39 @@ def _scale(axis: Axes, x_label: str) -> None:
         side.set_tick_params(length=0)
 
 
-def _legend(styles: Mapping[str, tuple[str, str]], sizes: Mapping[str, float], front: bool) -> list[Line2D]:
-    agents = [
+def _draw_legend(
+    figure: Figure, styles: Mapping[str, Style], sizes: Mapping[str, float], front: bool, columns: int, many: bool
+) -> None:
+    """Explain colours, markers and sizes below the panels; by families where there are many agents."""
+    handles = [] if many else _agent_handles(styles)
+    rest = _size_handles(sizes, front)
+    if many:
+        handles, columns = family_legend(styles, rest)
+        rest = []
+    legend = figure.legend(
+        handles=handles + rest,
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        **({"fontsize": 8, "handletextpad": 0.2, "columnspacing": 1.2} if many else {}),
+    )
+    for text in legend.get_texts() if many else ():
+        text.set_fontweight("bold" if text.get_text() in HEADINGS else "normal")
+
+
+def _agent_handles(styles: Mapping[str, Style]) -> list[Line2D]:
+    return [
         Line2D([], [], color=colour, marker=marker, ms=8, mec="white", label=agent)
         for agent, (colour, marker) in styles.items()
     ]
+
+
+def _size_handles(sizes: Mapping[str, float], front: bool) -> list[Line2D]:
     budgets = [
         Line2D([], [], ls="", marker="o", color="#8b949c", ms=size, mec="white", label=text)
         for text, size in sizes.items()
     ]
-    return agents + (budgets if len(sizes) > 1 else []) + [Line2D([], [], label="Pareto front", **_FRONT)] * front
+    return (budgets if len(sizes) > 1 else []) + [Line2D([], [], label="Pareto front", **_FRONT)] * front
 
 
 def draw_run(title: str, run: "Run", learned: NDArray[np.float64], best: NDArray[np.int32]) -> Figure:

@@ -1,4 +1,4 @@
-"""Measures agents on this processor: their speed, A* against published optimal lengths, budgets in time.
+"""Measures agents on this processor: their speed, and budgets in time.
 
 A budget in time is converted to the expansions that an agent makes in it here. What is measured is remembered in the
 folder of the comparison, so that a run that was interrupted goes on under the same limits, and an agent's result never
@@ -18,20 +18,16 @@ import numpy as np
 
 import agents
 from agents import Run
-from rt_gym import Budget, Grid, InputError, Problem, load_map, load_scenarios
+from rt_gym import Budget, Grid, InputError, Problem
 from rt_gym.errors import whole
-from rt_gym.files import atomic_write, read_json, shown
-from rt_gym.maps import Scenario
+from rt_gym.files import atomic_write, read_json
 from rt_gym.specs import parse_sweep
 from training.judge.squads import make_members, make_teams, run_squad
 from training.judge.stats import Estimate, Floats
 from training.runs.contenders import Allowance, Contender, enlist, enlist_all, make_agent
-from training.runs.courses import Course, by_map, tolerance
-from training.runs.execution import run_all, say_damaged
-from training.runs.jobs import Series, Work, source_stamp
-from training.runs.workers import Workers
-
-_SCEN = ".map.scen"
+from training.runs.courses import Course, by_map
+from training.runs.execution import say_damaged
+from training.runs.jobs import source_stamp
 
 
 @dataclass(frozen=True)
@@ -59,75 +55,6 @@ def throughput(agent_id: str, problems: Sequence[Problem], budget: int, seconds:
     spent = sum(run.seconds for run in runs)
     moves, expansions = sum(run.moves for run in runs), sum(run.expansions for run in runs)
     return Throughput(agent_id, contender.settings, contender.entry.label, moves / spent, expansions / spent)
-
-
-@dataclass(frozen=True)
-class Check:
-    """A* against the optimal lengths of one scenario file; ``map`` is the path of the map beside it."""
-
-    map: str
-    problems: int
-    matching: int
-    largest_deviation: float
-    expansions_per_second: float
-
-
-def scenario_files(folder: Path) -> list[Path]:
-    """Return the scenario files of a folder and of the folders in it."""
-    if not folder.is_dir():
-        raise InputError(f"{shown(folder)}: is not a folder")
-    found = sorted(path for path in folder.rglob(f"*{_SCEN}") if path.is_file())
-    if not found:
-        raise InputError(f"{shown(folder)}: holds no files that end in {_SCEN}")
-    return found
-
-
-@dataclass(frozen=True)
-class Checking(Work[str, list[Check]]):
-    """The check of scenario files, which workers must find by their paths."""
-
-    @property
-    def agents(self) -> tuple[str, ...]:
-        """A* alone."""
-        return ("astar",)
-
-    def do(self, grid: Grid | None, items: Sequence[str]) -> list[Check]:
-        """Check some files."""
-        return [check(Path(item)) for item in items]
-
-
-def check_all(
-    files: Iterable[Path], workers: Workers | None = None, advance: Callable[[int], Any] | None = None
-) -> list[Check]:
-    """Check scenario files and return the results in their order; ``advance`` is called with how many are done."""
-    (parts,) = run_all([Series(Checking(), None, tuple(map(str, files)))], None, workers, advance)
-    return [result for part in parts for result in part]
-
-
-def check(path: Path) -> Check:
-    """Solve every problem of a scenario file by A* on the map beside it."""
-    map_path = path.with_suffix("")
-    grid, scenarios = load_map(map_path), load_scenarios(path)
-    agent = agents.make("astar")
-    deviations, runs = [], []
-    for number, scenario in enumerate(scenarios, start=1):
-        run = agents.run(agent, _problem(path, grid, number, scenario), max_moves=grid.free_cells, clock=False)
-        runs.append(run)
-        deviations.append((abs(run.cost - scenario.optimal), tolerance(scenario.optimal)))
-    return Check(
-        map=str(map_path),
-        problems=len(runs),
-        matching=sum(deviation <= allowed for deviation, allowed in deviations),
-        largest_deviation=max((deviation for deviation, _ in deviations), default=0.0),
-        expansions_per_second=sum(run.expansions for run in runs) / max(1e-9, sum(run.seconds for run in runs)),
-    )
-
-
-def _problem(path: Path, grid: Grid, number: int, scenario: Scenario) -> Problem:
-    try:
-        return scenario.on(grid)
-    except InputError as error:
-        raise InputError(f"{shown(path)}, problem {number}: {error}") from None
 
 
 BAR = 0.05  # how wide the interval of a speed may be to either side, relative to the speed

@@ -8,8 +8,6 @@ A dealer lets a squad of RTSquad-v0 make one tick. Those to beat deal by the sam
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import count
 from typing import Any
 
 import gymnasium as gym
@@ -19,7 +17,6 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from rt_gym import InputError, Problem
-from rt_gym.envs.fresh import pick
 from rt_gym.envs.single import seeded
 from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.squad.episode import SquadEpisode
@@ -136,10 +133,10 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         autoreset_mode=AutoresetMode.DISABLED, **settings,
     )  # fmt: skip
     time, thought, expansions = np.zeros(size + 1), np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
-    solved, seeds = np.zeros(size + 1, np.bool_), np.array(_seeds(size))
+    solved = np.zeros(size + 1, np.bool_)
     solving = np.arange(batch.num_envs)  # after the last problem, one that does not count
     begun = batch.num_envs
-    observations, _ = batch.reset(seed=seeds[solving])
+    observations, _ = batch.reset(seed=0, options={"index": solving})
     while (solving < size).any():
         observations, rewards, terminated, truncated, info = batch.step(policy(observations))
         time[solving] -= rewards
@@ -150,20 +147,9 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         if over.any():
             solving[over] = np.minimum(np.arange(begun, begun + over.sum()), size)
             begun += int(over.sum())
-            observations, _ = batch.reset(seed=seeds[solving % size], options={"reset_mask": over})
+            observations, _ = batch.reset(options={"index": solving % size, "reset_mask": over})
     optimal = np.array([problem.optimal for problem in problems])
     return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal)
-
-
-@cache
-def _seeds(problems: int) -> list[int]:
-    """Return, for every problem of a pool, the first seed that chooses it."""
-    found: dict[int, int] = {}
-    for seed in count():
-        found.setdefault(int(pick(seeded(seed), problems)), seed)
-        if len(found) == problems:
-            return [found[k] for k in range(problems)]
-    raise AssertionError("there is always another seed")
 
 
 def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: Any) -> dict[int, Times]:

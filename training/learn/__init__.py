@@ -42,18 +42,19 @@ class Parts:
     validation: tuple[Course, ...] = ()
 
 
-def draw_parts(given: Mapping[str, list[str] | None], draw: Draw) -> Parts:
+def draw_parts(given: Mapping[str, list[str] | None], draw: Draw, family: str = "mixed") -> Parts:
     """Return the maps of every part with problems on them.
 
     Args:
-        given: the maps of the parts by their names; None stands for the split ``mixed-`` with the name of the part.
+        given: the maps of the parts by their names; None stands for the family's split with the name of the part.
         draw: which problems.
+        family: of splits (``rt_gym.splits``).
 
     Raises:
         InputError: for a map in two parts: a policy must be judged on maps that it has not seen.
     """
     owner: dict[str, str] = {}
-    parts = {part: tuple(find_courses(maps or [f"mixed-{part}"], draw)) for part, maps in given.items()}
+    parts = {part: tuple(find_courses(maps or [f"{family}-{part}"], draw)) for part, maps in given.items()}
     for part, courses in parts.items():
         for course in courses:
             other = owner.setdefault(course.digest, part)

@@ -323,3 +323,19 @@ def describe_quality(quality: PredictionQuality) -> dict[str, Any]:
     plain = {name: getattr(quality, name) for name in ("accuracy", "same_move", "majority", "depth_error", "cost")}
     sizes = {"nodes": quality.nodes, "branch": quality.branch, "folds": list(quality.folds)}
     return plain | sizes | {"confusion": quality.confusion.tolist()}
+
+
+def beside_majority(accuracy: float, majority: float, saying: str) -> str:
+    """Return what an accuracy means, in one sentence: how much of it is due to what was learned.
+
+    Example:
+        >>> beside_majority(0.47, 0.41, "always saying no")
+        'An accuracy of 47.0 %, where always saying no has 41.0 %: 6.0 points of it are learned.'
+    """
+    gained = 100 * (accuracy - majority)
+    learned = (
+        f"{gained:.1f} points of it are learned"
+        if gained > 0
+        else "its predictions are no better, so judge it by its runs"
+    )
+    return f"An accuracy of {100 * accuracy:.1f} %, where {saying} has {100 * majority:.1f} %: {learned}."

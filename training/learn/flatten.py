@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.policies.trees import LEAF, Forest, join_trees
+from rt_gym import InputError
 from rt_gym.jit import kernel
 from training.judge.stats import Floats
 
@@ -15,7 +16,7 @@ def flatten(model: Any) -> Forest:
     """Return the trees of a fitted model whose summed scores it decides by."""
     if hasattr(model, "tree_") and hasattr(model.tree_, "counts"):
         return _from_j48(model)
-    if hasattr(model, "_predictors"):
+    if hasattr(model, "_predictors") or hasattr(model, "init_"):
         return _from_boosting(model)
     trees = [estimator.tree_ for estimator in getattr(model, "estimators_", [model])]
     return join_trees([_from_sklearn(tree, len(trees)) for tree in trees])
@@ -45,17 +46,18 @@ def _from_sklearn(tree: Any, count: int) -> Forest:
 
 
 def _from_boosting(model: Any) -> Forest:
-    base = np.atleast_1d(np.ravel(model._baseline_prediction))
+    base, trees = _histogram_parts(model) if hasattr(model, "_predictors") else _gradient_parts(model)
     two_classes = hasattr(model, "classes_") and len(model.classes_) == 2
     outputs = 2 if two_classes else len(base)
-    parts = []
-    for k, tree in enumerate(_boosted(model)):
-        column = 1 if two_classes else k % len(base)
-        parts.append(one_of(tree, column, outputs))
-    start = np.zeros((1, outputs))
-    start[0, -len(base) :] = base
-    none = np.zeros(1, np.int32)
-    return join_trees([Forest(none, none + LEAF, np.zeros(1), none + LEAF, none + LEAF, start), *parts])
+    parts = [one_of(tree, 1 if two_classes else k % len(base), outputs) for k, tree in enumerate(trees)]
+    start = np.zeros(outputs)
+    start[-len(base) :] = base
+    return join_trees([constant(start), *parts])
+
+
+def _histogram_parts(model: Any) -> tuple[Floats, Iterator[Forest]]:
+    """Return what histogram gradient boosting begins with, and the trees that it adds."""
+    return np.atleast_1d(np.ravel(model._baseline_prediction)), _boosted(model)
 
 
 def _boosted(model: Any) -> Iterator[Forest]:
@@ -63,6 +65,8 @@ def _boosted(model: Any) -> Iterator[Forest]:
         for predictor in iteration:
             nodes = predictor.nodes
             leaf = nodes["is_leaf"].astype(bool)
+            if nodes["is_categorical"].any():
+                raise InputError("the model has features that are categories, where numbers are wanted")
             yield Forest(
                 root=np.zeros(1, np.int32),
                 feature=np.where(leaf, LEAF, nodes["feature_idx"]).astype(np.int32),
@@ -71,6 +75,21 @@ def _boosted(model: Any) -> Iterator[Forest]:
                 right=np.where(leaf, LEAF, nodes["right"].astype(np.int64)).astype(np.int32),
                 scores=nodes["value"].reshape(-1, 1).copy(),
             )
+
+
+def _gradient_parts(model: Any) -> tuple[Floats, Iterator[Forest]]:
+    """Return what gradient boosting begins with, and the trees that it adds."""
+    if model.init not in (None, "zero"):
+        raise InputError("gradient boosting must begin with a constant, not with another model")
+    base = np.ravel(model._raw_predict_init(np.zeros((1, model.n_features_in_), np.float32)))
+    trees = (_from_sklearn(tree.tree_, 1) for tree in model.estimators_.ravel())
+    return base, (tree._replace(scores=model.learning_rate * tree.scores) for tree in trees)
+
+
+def constant(scores: Floats) -> Forest:
+    """Return a tree that says the same whatever it is asked."""
+    none = np.zeros(1, np.int32)
+    return Forest(none, none + LEAF, np.zeros(1), none + LEAF, none + LEAF, np.atleast_2d(scores))
 
 
 def one_of(forest: Forest, column: int, outputs: int) -> Forest:

@@ -23,7 +23,7 @@ from agents.policies.record_depths import make_record
 from agents.policies.trees import Policy
 from rt_gym import Grid, InputError
 from rt_gym.archive import Shapes, load_archive, save_archive
-from rt_gym.errors import whole
+from rt_gym.errors import MissingLibrary, whole
 from rt_gym.features.decision import SITUATION
 from rt_gym.files import PathLike, atomic_write, shown
 from rt_gym.search.distance import exact_distances
@@ -46,6 +46,7 @@ _LAYOUT = {
     "ties": (np.uint8, 2),
     "problem": (np.int32, 1),
 }
+_BY_DEPTH = ("action", "rise", "work", "regret", "ties")
 _COUNTS = "counts"  # how many rows each problem has
 
 
@@ -100,25 +101,47 @@ class Samples:
             raise InputError(f"these samples know the depths 1 to {self.d_max}, not {d_max}")
         action = self.action[:, :d_max]
         label = settled(action == action[:, -1:])
-        cut = {name: getattr(self, name)[:, :d_max] for name in ("action", "rise", "work", "regret", "ties")}
+        cut = {name: getattr(self, name)[:, :d_max] for name in _BY_DEPTH}
         return replace(self, label=label, **cut, about=self.about | {"d_max": d_max})
 
     def save(self, path: PathLike) -> None:
-        """Write the samples as ``.npz``, or as a table if the name ends in ``.csv``."""
+        """Write the samples as ``.npz``, or as a table with every column if the name ends in ``.csv``."""
         if str(path).endswith(".csv"):
-            atomic_write(path, self._table())
+            atomic_write(path, table_bytes(self.columns()))
             return
         columns = {name: np.ascontiguousarray(getattr(self, name), kind) for name, (kind, _) in _LAYOUT.items()}
         save_archive(path, KIND, VERSION, {"features": list(SITUATION), "about": self.about}, columns)
 
-    def _table(self) -> bytes:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        per_depth = [f"{name}_{d}" for name in ("action", "work") for d in range(1, self.d_max + 1)]
-        writer.writerow([*SITUATION, "problem", *per_depth, "label"])
-        parts = zip(self.situation, self.problem, self.action, self.work, self.label, strict=True)
-        writer.writerows([*map(float, row), p, *actions, *work, label] for row, p, actions, work, label in parts)
-        return text.getvalue().encode()
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return every column by its name: features, the problem, what each depth does and takes, and the label.
+
+        Columns of a depth end in its number, such as ``work_3``. Features are in steps and counts, see
+        ``rt_gym.features.scaling`` for their other form.
+        """
+        features = dict(zip(SITUATION, self.situation.T, strict=True))
+        by_depth = {f"{name}_{d + 1}": getattr(self, name)[:, d] for name in _BY_DEPTH for d in range(self.d_max)}
+        return features | {"problem": self.problem} | by_depth | {"label": self.label}
+
+    def frame(self) -> Any:
+        """Return the samples as a DataFrame, with every column of ``columns``.
+
+        Raises:
+            MissingLibrary: if pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingLibrary("a DataFrame needs pandas: pip install 'rt_gym[offline]'") from None
+        return pandas.DataFrame(self.columns())
+
+
+def table_bytes(columns: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return columns as a table with a line per row, in which every number can be read back as it was."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    return text.getvalue().encode()
 
 
 def settled(agrees: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -21,9 +21,11 @@ from agents.general_lrta import GeneralLRTA
 from agents.policies.networks import BOTH, Network
 from agents.policy_lrta import PolicyLRTA
 from rt_gym import Grid, InputError
+from rt_gym import evaluate as evaluate_in
 from training.judge import Findings, Score, find, score_all
 from training.judge.stats import Floats, ratio
 from training.judge.think import SLICES_TO_BEAT, evaluate, fixed_times
+from training.judge.walks import weighted_share
 from training.learn import Reporting, problems_of, silent
 from training.runs import Allowance, Contender, Course, Plan, Task, Workers, enlist, enlist_all, run_plan
 from training.runs.courses import make_problem
@@ -313,3 +315,24 @@ class WalkValidation:
 
     def _logs(self, network: Network) -> LogRatios:
         return rate_networks([network], self.walks, self.workers)[0]
+
+
+class PathValidation:
+    """Rates a network that decides every move, by the goals that it reaches and the costs of its walks."""
+
+    names = ("solved", "weighted by path length")
+
+    def __init__(
+        self, courses: tuple[Course, ...], env: str, settings: dict[str, Any], max_moves: int | None = None
+    ) -> None:
+        self.problems, self.env, self.settings, self.max_moves = problems_of(courses), env, settings, max_moves
+
+    def level(self) -> float:
+        """Return the share of goals that chance reaches."""
+        return float(evaluate_in(self.env, "random", self.problems, max_moves=self.max_moves)["solved"].mean())
+
+    def rate(self, network: Network) -> Rating:
+        """Return both shares; their sum is the merit, so that a goal counts beside the way to it."""
+        found = evaluate_in(self.env, network.choose, self.problems, max_moves=self.max_moves, **self.settings)
+        shares = [float(found["solved"].mean()), weighted_share(found).value]
+        return Rating(sum(shares), [*shares])

@@ -27,7 +27,7 @@ from rt_gym.files import read_bytes, shown
 from rt_gym.maps import Scenario, names
 from rt_gym.terrain import Position
 
-_ENDINGS = (".map",), (".png", ".npy", ".npz", ".csv")
+_ENDINGS = (".map",), (".png", ".npy", ".npz", ".csv", ".tmx", ".tmj")
 _COLUMNS = ("time", "x", "y", "free")
 _FREE = {"0": False, "1": True, "false": False, "true": True}
 
@@ -51,6 +51,7 @@ class Course:
         grid: the map.
         tasks: the problems; every contender gets all of them.
         vision, changes: see ``rt_gym.Problem``.
+        skipped: how many problems of a scenario file were left out, because their start or goal is blocked.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Course:
     tasks: tuple[Task, ...]
     vision: int | None = None
     changes: tuple[Change, ...] = ()
+    skipped: int = 0
 
     @cached_property
     def digest(self) -> str:
@@ -102,9 +104,10 @@ class Draw:
         """Return a map with problems on it."""
         if self.count < 1:
             raise InputError("a comparison needs at least one problem per map")
-        grid, tasks = self._from_scenarios(Path(source)) if _is_scenario(source) else self._sampled(source)
+        found = self._from_scenarios(Path(source)) if _is_scenario(source) else (*self._sampled(source), 0)
+        grid, tasks, skipped = found
         fixed = () if isinstance(self.changes, str) else self.changes
-        course = Course(name, grid, tuple(tasks), self.vision, fixed)
+        course = Course(name, grid, tuple(tasks), self.vision, fixed, skipped)
         course.problem(course.tasks[0])  # refuses changes that do not fit the map
         return course
 
@@ -136,15 +139,18 @@ class Draw:
             raise InputError(f"{shown(source)}: {error}") from None
         return grid, (Task(problem.start, problem.goal, problem.optimal_cost) for problem in problems)
 
-    def _from_scenarios(self, path: Path) -> tuple[Grid, Iterator[Task]]:
+    def _from_scenarios(self, path: Path) -> tuple[Grid, Iterator[Task], int]:
         numbered = list(enumerate(load_scenarios(path), start=1))
         fitting = [(number, scenario) for number, scenario in numbered if self.low <= scenario.optimal <= self.high]
         if not fitting:
             span = f" with an optimal cost from {self.low:g} to {self.high:g}" if numbered else ""
             raise InputError(f"{shown(path)}: holds no problem{span}")
         grid = load_map(_map_beside(path, numbered[0][1]), **dict(self.rules))
-        chosen = np.random.default_rng(self.seed).permutation(len(fitting))[: self.count]
-        return grid, (self._task(path, grid, *fitting[k]) for k in sorted(chosen))
+        possible = [(number, scenario) for number, scenario in fitting if scenario.fits(grid)]
+        if not possible:
+            raise InputError(f"{shown(path)}: of its {len(fitting)} problems, all begin or end on blocked cells")
+        chosen = np.random.default_rng(self.seed).permutation(len(possible))[: self.count]
+        return grid, (self._task(path, grid, *possible[k]) for k in sorted(chosen)), len(fitting) - len(possible)
 
     def _task(self, path: Path, grid: Grid, number: int, scenario: Scenario) -> Task:
         try:

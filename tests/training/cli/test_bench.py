@@ -12,6 +12,7 @@ import agents
 from rt_gym import load_map, sample_problems
 from rt_gym.maps import Scenario, save_map, write_scenarios
 from training.cli import app
+from training.judge import checks
 from training.judge import speed as bench
 
 runner = CliRunner()
@@ -65,24 +66,50 @@ def test_a_wrong_length_is_counted_and_exits_with_1(tmp_path: Path, scenarios: l
 
 
 def test_lengths_may_be_off_by_what_rounding_explains() -> None:
-    assert bench.tolerance(0) == 0.01
-    assert bench.tolerance(1000) == pytest.approx(0.016)
+    assert checks.tolerance(0) == 0.01
+    assert checks.tolerance(1000) == pytest.approx(0.016)
 
 
-@pytest.mark.parametrize(
-    ("changes", "part"),
-    [
-        ({"width": 65}, "is for a map of 65 x 64, but the map is 64 x 64"),
-        ({"start": (0, 0)}, "problem 10: start (0, 0) is a blocked cell"),
-    ],
-)
-def test_problems_that_do_not_fit_the_map_are_refused(
-    changes: dict[str, object], part: str, tmp_path: Path, scenarios: list[Scenario]
-) -> None:
-    store([*scenarios[:9], replace(scenarios[9], **changes)], tmp_path)
+def test_problems_that_do_not_fit_the_map_are_refused(tmp_path: Path, scenarios: list[Scenario]) -> None:
+    store([*scenarios[:9], replace(scenarios[9], width=65)], tmp_path)
     result = run_here(tmp_path)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert part in result.stderr
+    assert "problem 10: the scenario is for a map of 65 x 64, but the map is 64 x 64" in result.stderr
+
+
+def test_problems_on_blocked_cells_are_left_out_and_counted(tmp_path: Path, scenarios: list[Scenario]) -> None:
+    store([*scenarios[:9], replace(scenarios[9], start=(0, 0))], tmp_path)
+    assert run_here(tmp_path).stdout.endswith("\n9 of 9 match, 1 on blocked cells are left out\n")
+    document = json.loads(run_here(tmp_path, "--json").stdout)
+    assert (document["problems"], document["skipped"], document["maps"][0]["skipped"]) == (9, 1, 1)
+
+
+@pytest.fixture
+def dynamic(tmp_path: Path) -> Path:
+    """A folder with a scenario file of version 2: an open map, then one with a wall across it."""
+    lines = ["version 2", "height 40", "width 60", "cost 1 octile", "patch wall.patch", "commands"]
+    lines += ["Q 0 0 0 59 0 59", "P 1 0 30 0", "Q 1 0 0 59 0 103.61017305527", "Q 1 30 0 59 0 1"]
+    (tmp_path / "wall.scen").write_text("\n".join(lines))
+    wall = "\n".join(["@"] * 39)
+    (tmp_path / "wall.patch").write_text(f"type patch\npatches 1\npatch 0\nheight 39\nwidth 1\nmap\n{wall}\n")
+    return tmp_path
+
+
+def test_maps_that_change_are_checked_with_the_times_of_the_competition(dynamic: Path) -> None:
+    assert run_here(dynamic).stdout.endswith("\n2 of 2 match, 1 on blocked cells are left out\n")
+    (told,) = json.loads(run_here(dynamic, "--json").stdout)["maps"]
+    assert told["map"] == str(dynamic / "wall")
+    assert told["first_steps_seconds"] > 0
+    assert told["longest_step_seconds"] > 0
+
+
+def test_an_agent_that_need_not_be_optimal_is_no_failure(dynamic: Path) -> None:
+    result = run_here(dynamic, "--agent", "lrta:depth=3", "--json")
+    document = json.loads(result.stdout)
+    assert (result.exit_code, document["agent"]) == (0, "lrta:depth=3")
+    assert document["matching"] < document["problems"] == 2
+    refused = run_here(dynamic, "--agent", "nobody")
+    assert (refused.exit_code, refused.stdout) == (2, "")
 
 
 @pytest.mark.usefixtures("scenarios")

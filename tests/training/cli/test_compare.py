@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from itertools import cycle, repeat
 from pathlib import Path
 
@@ -13,10 +14,12 @@ import agents
 from rt_gym import load_map
 from rt_gym.maps import save_map
 from training.cli import app
+from training.cli.compare import _tell_of_maps
 from training.judge import speed, squads
+from training.runs import Course
 
 runner = CliRunner()
-FILES = ["settings.json", "results.csv", "times.csv", "tradeoff.png", "tradeoff.svg"]
+FILES = ["settings.json", "results.csv", "times.csv", "tradeoff.png", "tradeoff.svg", "report.html"]
 FEW = ("--problems", "5", "--optimal", "10..40", "--jobs", "1")
 
 
@@ -44,7 +47,7 @@ def test_a_map_alone_gives_all_agents_at_three_budgets_and_a_recommendation_for_
     assert [line.partition(":")[0] for line in lines if line.startswith("At ")] == [
         f"At {n} expansions per move" for n in (10, 100, 1000)
     ]
-    assert lines[-5:] == [f"rt-gym-compare/{name}" for name in FILES]
+    assert lines[-6:] == [f"rt-gym-compare/{name}" for name in FILES]
     assert sorted(path.name for path in (tmp_path / "rt-gym-compare").iterdir()) == sorted([*FILES, "jobs"])
 
 
@@ -210,3 +213,13 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     result = compare("own.map", "-a", "lrta", *FEW[:2], "--jobs", "1")
     assert result.exit_code == 130
     assert result.stderr == ("stopped: 0 of 5 runs are kept in rt-gym-compare; the same command goes on from there\n")
+
+
+def test_what_is_left_out_and_read_otherwise_is_told_before_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bog.map").write_text("type octile\nheight 1\nwidth 3\nmap\n.S.\n")
+    course = Course("bog", load_map("bog.map"), (), skipped=4)
+    _tell_of_maps(["bog.map", "open-16"], (course, replace(course, name="other", skipped=0)))
+    assert capsys.readouterr().err.splitlines() == [
+        "note: bog: 4 problems on blocked cells are left out",
+        "note: bog.map has 1 cells of swamp (S), which are read as plain ground",
+    ]

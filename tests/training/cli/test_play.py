@@ -112,9 +112,9 @@ class TestFilms:
         told = document(*TRIP, "--save", str(path))
         assert told["files"] == [str(path)]
         with Image.open(path) as picture:
-            assert picture.size == (640, 672)
+            assert picture.size == (640, 688)
             # The middle of the goal's cell is that of the agent: it has arrived.
-            assert picture.convert("RGB").getpixel((20 * 10 + 5, 20 * 10 + 5 + 3)) == (14, 36, 96)
+            assert picture.convert("RGB").getpixel((20 * 10 + 5, 20 * 10 + 5)) == (14, 36, 96)
 
     def test_a_film_has_a_frame_for_every_move_and_stays_at_the_end(self, tmp_path: Path) -> None:
         path = tmp_path / "run.GIF"
@@ -130,7 +130,7 @@ class TestFilms:
         told = document(*TRIP, "--save", str(path), "--every", "8", "--zoom", "10")
         with Image.open(path) as picture:
             assert picture.n_frames == -(-told["moves"] // 8) + 1
-            assert picture.size == (640, 672)
+            assert picture.size == (640, 688)
 
     def test_a_long_run_is_thinned_out_and_that_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(film.Gif, "most", 10)
@@ -158,7 +158,7 @@ class TestFilms:
         frames, seconds = reader.count_frames_and_secs(str(path))
         assert frames == told["moves"] + 1 + 20
         assert seconds == pytest.approx(frames / 10, abs=0.2)
-        assert next(reader.read_frames(str(path)))["size"] == (640, 672)
+        assert next(reader.read_frames(str(path)))["size"] == (640, 688)
 
     def test_without_an_encoder_the_extra_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)

@@ -167,13 +167,13 @@ class TestPictures:
         with Image.open(path) as picture:
             image = np.asarray(picture.convert("RGB"))
         for number, (x, y) in enumerate(told["goals"]):
-            assert tuple(image[10 * y + 5 + 3, 10 * x + 5]) == palette.UNITS[number]
+            assert tuple(image[10 * y + 5, 10 * x + 5]) == palette.UNITS[number]
 
     def test_a_zoom_follows_the_first_unit(self, tmp_path: Path) -> None:
         path = tmp_path / "squad.png"
         play(*NEAR, "--units", "6", "--zoom", "1", "--save", str(path))
         with Image.open(path) as picture:
-            assert picture.convert("RGB").getpixel((320, 323)) == palette.UNITS[0]
+            assert picture.convert("RGB").getpixel((320, 320)) == palette.UNITS[0]
 
     def test_it_is_drawn_in_the_terminal_with_a_line_of_state(self, monkeypatch: pytest.MonkeyPatch) -> None:
         if not hasattr(os, "openpty"):

@@ -238,20 +238,20 @@ class TestWords:
 @pytest.mark.parametrize(
     ("columns", "rows", "zoom", "size"),
     [
-        (64, 64, None, (640, 672)),
-        (16, 16, None, (640, 672)),
-        (512, 512, None, (512, 544)),
-        (2000, 1000, None, (640, 352)),
-        (1000, 1, None, (640, 160)),
-        (1, 1000, None, (320, 672)),
-        (512, 512, 20, (640, 672)),
-        (10, 5, 20, (640, 352)),
+        (64, 64, None, (640, 688)),
+        (16, 16, None, (640, 688)),
+        (512, 512, None, (512, 592)),
+        (2000, 1000, None, (640, 368)),
+        (1000, 1, None, (640, 192)),
+        (1, 1000, None, (320, 720)),
+        (512, 512, 20, (640, 688)),
+        (10, 5, 20, (640, 368)),
     ],
 )
 def test_frames_fit_the_map_and_a_codec(columns: int, rows: int, zoom: int | None, size: tuple[int, int]) -> None:
     assert frame_size(columns, rows, zoom) == size
     scene = Scene(np.ones((rows, columns), bool), None, (0, 0), (0, 0), (0, 0), np.empty((0, 2)), {}, "words")
-    assert frame(scene, size, zoom).shape == (size[1], size[0], 3)
+    assert frame(scene, size, zoom, legend=True).shape == (size[1], size[0], 3)
 
 
 def test_standing_still_is_an_action_of_its_own() -> None:

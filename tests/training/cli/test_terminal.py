@@ -33,3 +33,15 @@ def test_sentences_are_wrapped_in_a_file(capsys: pytest.CaptureFixture[str], mon
     monkeypatch.delenv("COLUMNS", raising=False)
     print_table("Claims", ["claim", "paper", "ours"], [["word " * 60, "above 1", "1.5"]], left=2)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("columns", ["1", "20", "60"])
+def test_nothing_is_cut_in_a_file_however_narrow_it_should_be(
+    columns: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    print_table("Narrow", ["agent", *"abcdefghi"], [ROW])
+    out = capsys.readouterr().out
+    assert "\u2026" not in out
+    assert all(word in out for word in NAME.split())
+    assert out.count("1,234,567.890") == 9

@@ -1,5 +1,7 @@
 """Logging: what is labelled where the oracle or a policy walks, its file, and going on after a kill."""
 
+import csv
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -121,6 +123,28 @@ class TestFiles:
         assert lines[0].endswith(",label")
         assert len(lines) == 1 + len(samples)
         assert lines[1].split(",")[-1] == str(samples.label[0])
+
+    def test_a_table_has_every_column_of_every_depth(self, samples: Samples, tmp_path: Path) -> None:
+        samples.save(tmp_path / "s.csv")
+        with (tmp_path / "s.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        for name in ("action", "rise", "work", "regret", "ties"):
+            for depth in range(1, 7):
+                kept = getattr(samples, name)[:, depth - 1]
+                np.testing.assert_array_equal(np.array([row[f"{name}_{depth}"] for row in rows], kept.dtype), kept)
+        assert [int(row["problem"]) for row in rows] == samples.problem.tolist()
+
+    def test_a_data_frame_has_the_columns_of_the_table(self, samples: Samples) -> None:
+        pytest.importorskip("pandas", reason="the extra offline is not installed")
+        frame = samples.frame()
+        assert frame.shape == (len(samples), len(SITUATION) + 2 + 5 * samples.d_max)
+        np.testing.assert_array_equal(frame[list(SITUATION)].to_numpy(), samples.situation)
+        np.testing.assert_array_equal(frame["regret_6"], samples.regret[:, 5])
+
+    def test_a_data_frame_without_pandas_is_refused(self, samples: Samples, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(InputError, match=r"a DataFrame needs pandas: pip install 'rt_gym\[offline\]'"):
+            samples.frame()
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"\x93NUMPY"])
     def test_what_is_no_file_of_samples_is_refused(self, tmp_path: Path, content: bytes) -> None:

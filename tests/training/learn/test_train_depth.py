@@ -39,7 +39,15 @@ def train(out: Path, *options: str) -> Any:
 def test_a_policy_from_maps_to_tables(options: tuple[str, ...], tmp_path: Path) -> None:
     result = train(tmp_path, *options)
     assert result.exit_code == 0, result.stderr
-    for text in ("The policy", "longest branch", "What it goes by", "lrta depth=26", "oracle-lrta", "classifier-lrta"):
+    for text in (
+        "The policy",
+        "An accuracy of ",
+        "longest branch",
+        "What it goes by",
+        "lrta depth=26",
+        "oracle-lrta",
+        "classifier-lrta",
+    ):
         assert text in result.stdout
     assert all(Path(line).exists() for line in result.stdout.splitlines()[-3:])
     policy = load_policy(tmp_path / "policy.json")

@@ -92,8 +92,8 @@ class TestCommand:
         [
             ("stable_baselines3", (), "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"),
             ("torch", (), "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[rl]'"),
-            ("sb3_contrib", ("--algo", "maskable-ppo"), "maskable-ppo needs sb3-contrib: pip install sb3-contrib"),
-            ("tensorboard", ("--tensorboard", "log"), "a log for TensorBoard needs it: pip install tensorboard"),
+            ("sb3_contrib", ("--algo", "maskable-ppo"), "maskable-ppo needs sb3-contrib: pip install 'rt_gym[rl]'"),
+            ("tensorboard", ("--tensorboard", "log"), "a log for TensorBoard needs it: pip install 'rt_gym[rl]'"),
         ],
     )
     def test_a_missing_library_is_named_before_anything_is_written(

@@ -84,7 +84,6 @@ def test_a_scenario_file_of_another_name_finds_the_map_that_it_names(tmp_path: P
     ("change", "part"),
     [
         ({"width": 65}, "for a map of 65 x 64"),
-        ({"start": (0, 0)}, "start \\(0, 0\\) is a blocked cell"),
         ({"optimal": 500.0}, "the optimal length should be 500, but on the map it is"),
     ],
 )
@@ -94,6 +93,17 @@ def test_a_scenario_that_does_not_fit_its_map_is_refused(
     write_scenarios([*scenarios[:9], replace(scenarios[9], **change)], tmp_path / "rooms.map.scen")
     with pytest.raises(InputError, match=f"problem 10: .*{part}"):
         courses(tmp_path / "rooms.map.scen", count=10)
+
+
+def test_problems_on_blocked_cells_are_left_out_and_counted(tmp_path: Path, scenarios: list[Scenario]) -> None:
+    blocked = [replace(scenarios[8], start=(0, 0)), replace(scenarios[9], goal=(0, 0))]
+    write_scenarios([blocked[0], *scenarios[:8], blocked[1]], tmp_path / "rooms.map.scen")
+    (course,) = courses(tmp_path / "rooms.map.scen", count=99)
+    assert [(task.start, task.goal) for task in course.tasks] == [(s.start, s.goal) for s in scenarios[:8]]
+    assert course.skipped == 2
+    write_scenarios(blocked, tmp_path / "rooms.map.scen")
+    with pytest.raises(InputError, match="of its 2 problems, all begin or end on blocked cells"):
+        courses(tmp_path / "rooms.map.scen")
 
 
 @pytest.mark.usefixtures("scenarios")

@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 from math import ceil, inf
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 import agents
-from agents.policies.networks import BOTH
+from agents.policies.networks import BOTH, MOVE
 from rt_gym import InputError, Problem
+from rt_gym.envs import level_ids
 from rt_gym.errors import quoted, whole
 from training.judge.think import BY_HAND
+from training.judge.walks import check_window
 from training.learn import problems_of
 from training.learn.evolve import REGIONS
 from training.runs import Course
@@ -19,14 +22,20 @@ from training.runs import Course
 ALGORITHMS = ("ppo", "a2c", "dqn", "maskable-ppo", "cma")
 # What a policy decides there.
 ENVIRONMENTS = {"RTDepth-v0": "depth", "RTDeepen-v0": "deepen", "RTDepthGoal-v0": BOTH, "RTThink-v0": "think"}
+PATHS = ("RTPath-v0", "RTPathFog-v0")  # and all levels: there a policy decides the move itself
 # What is usual there, where it is something else than for the others.
 OWN: dict[str, dict[str, Any]] = {
     "RTDepthGoal-v0": {"algo": "cma", "generations": 24, "patience": 20, "d_max": 16, "history": 50},
 }
+WALK: dict[str, Any] = {
+    "algo": "maskable-ppo", "teacher": "rule", "rate": 1e-3, "gamma": 0.99, "hidden": (64, 64), "patience": 20,
+}  # fmt: skip
+NOT_FOR_WALKS = ("generations", "price", "d_max", "slice", "vision")
 TEACHERS = ("none", "oracle", "tree", "rule", "mo-rts")
 USUAL = (32,)  # hidden layers
 SMALL = (2,)  # hidden layers for evolution, which has to guess every weight
 
+_SIDES = 8  # of a map, that an episode of walking may be long while a network learns
 _CLASSES = 4  # of difficulty
 _DEAREST = 1e9  # that environments take
 _MOST_COPIES = 8  # of an easy problem, beside a hard one
@@ -37,7 +46,8 @@ class RLConfig:
     """How to train.
 
     Attributes:
-        env: where: RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0 or RTThink-v0.
+        env: where: RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0 or RTThink-v0; or RTPath-v0, RTPathFog-v0 or one of their
+            levels, where the policy decides every move.
         algo: ``"ppo"``, ``"a2c"``, ``"dqn"``, or ``"maskable-ppo"`` where sb3-contrib is installed; ``"cma"`` evolves
             networks by whole episodes (``training.learn.evolve``) and ignores price and teacher.
         steps: of all episodes together, except for cma.
@@ -45,13 +55,15 @@ class RLConfig:
         price: straight steps that an expansion is worth in the reward; in RTThink-v0 time is all that counts.
         d_max, history: of the environment.
         slice, vision: of RTThink-v0.
+        window: of a path environment.
         hidden: the widths of the network's hidden layers; the usual ones if empty.
         episodes: how many run side by side.
-        max_moves: where an episode is cut, so that a few hopeless ones do not fill the batch.
+        max_moves: where an episode is cut, so that a few hopeless ones do not fill the batch; in a path environment
+            after eight sides of the map if that is less.
         gamma: the discount; a decision pays off hundreds of moves later, so hardly any.
         rate: the learning rate; a large one forgets what was imitated.
         teacher: what the network imitates first: nothing, the oracle's labels, the ready-made tree, the hand rule, or
-            in RTThink-v0 the rule in the manner of Mo'RTS.
+            in RTThink-v0 the rule in the manner of Mo'RTS; path environments have a rule of their own.
         every: steps between two looks at the validation maps, each of which leaves a checkpoint.
         patience: looks without a better network before the training ends.
         seed: of everything.
@@ -66,6 +78,7 @@ class RLConfig:
     history: int = 20
     slice: int = 20
     vision: int | None = None
+    window: int = 11
     hidden: tuple[int, ...] = ()
     episodes: int = 256
     max_moves: int = 1000
@@ -80,16 +93,24 @@ class RLConfig:
     def usual(cls, env: str, **given: Any) -> "RLConfig":
         """Return the settings that are usual in an environment, except for what is given and not None."""
         said = {name: value for name, value in given.items() if value is not None}
+        if is_path(env):
+            return cls(env=env, **_of_a_walk(env, said))
+        if "window" in said:
+            raise InputError(f"window is for {' and '.join(PATHS)} and their levels, not {quoted(env)}")
         own = OWN.get(env, {}) | said
         imitates = env in OWN and own["algo"] != "cma"  # without a rule to imitate, subgoals are rarely discovered
         return cls(env=env, **({"teacher": "rule"} if imitates else {}) | own)
 
     def __post_init__(self) -> None:
-        for name, known in (("env", tuple(ENVIRONMENTS)), ("algo", ALGORITHMS), ("teacher", TEACHERS)):
+        if self.env not in ENVIRONMENTS and not is_path(self.env):
+            listed = ", ".join((*ENVIRONMENTS, *PATHS))
+            raise InputError(f"env must be one of {listed} or a level such as {level_ids()[0]}, not {quoted(self.env)}")
+        for name, known in (("algo", ALGORITHMS), ("teacher", TEACHERS)):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} must be one of {', '.join(known)}, not {quoted(getattr(self, name))}")
         for name in ("steps", "generations", "d_max", "history", "slice", "max_moves", "every", "patience"):
             whole(name, getattr(self, name), 1)
+        check_window(whole("window", self.window, 1))
         whole("episodes", self.episodes, 1, 1_000_000)
         whole("seed", self.seed, 0, (1 << 32) - 1)  # that of Stable-Baselines3
         object.__setattr__(self, "hidden", tuple(self.hidden) or (SMALL if self.algo == "cma" else USUAL))
@@ -106,14 +127,14 @@ class RLConfig:
         """Refuse what does not go with something else."""
         if self.algo == "dqn" and self.teacher != "none":
             raise InputError("a teacher shows what to do, and dqn learns what things are worth: choose another algo")
-        if self.algo == "cma" and (self.decide == "think" or len(self.hidden) > 1 or self.teacher != "none"):
+        if self.algo == "cma" and (self.decide in ("think", MOVE) or len(self.hidden) > 1 or self.teacher != "none"):
             where = "RTDepth-v0, RTDeepen-v0 or RTDepthGoal-v0"
             raise InputError(f"cma evolves one hidden layer for {where}, from a rule of its own")
         if self.algo == "dqn" and self.decide == BOTH:
             raise InputError(f"dqn chooses one number, and {self.env} asks for depth and goal: choose another algo")
         if self.decide == "think" and self.teacher not in ("none", *BY_HAND):
             raise InputError(f"in {self.env} the teacher must be none, {' or '.join(BY_HAND)}, not {self.teacher}")
-        if self.decide == BOTH and self.teacher not in ("none", "rule"):
+        if self.decide in (BOTH, MOVE) and self.teacher not in ("none", "rule"):
             raise InputError(f"in {self.env} the teacher must be none or rule, not {self.teacher}")
         if self.decide != "think" and self.teacher == "mo-rts":
             raise InputError(f"the teacher mo-rts is for RTThink-v0, not {self.env}")
@@ -123,13 +144,26 @@ class RLConfig:
     @property
     def decide(self) -> str:
         """What a policy decides."""
-        return ENVIRONMENTS[self.env]
+        return ENVIRONMENTS.get(self.env, MOVE)
+
+    @property
+    def splits(self) -> str:
+        """The family of splits whose maps are usual: those of the level, or mixed ones."""
+        return level_of(self.env) or "mixed"
+
+    @property
+    def judged_moves(self) -> int | None:
+        """After how many moves a walk is a failure when it is judged; None leaves that to the level."""
+        return None if level_of(self.env) else self.max_moves
 
     def env_settings(self, problems: list[Problem]) -> dict[str, Any]:
         """Return the arguments of the environment; a return is minus the suboptimality, work included."""
         shared = {"problems": problems, "reward": "normalised", "max_moves": self.max_moves}
         if self.decide == "think":
             return shared | self.thinking
+        if self.decide == MOVE:
+            side = max(max(problem.grid.width, problem.grid.height) for problem in problems)
+            return shared | self.walking | {"max_moves": min(self.max_moves, _SIDES * side), "shaping": self.gamma}
         regions = REGIONS if self.decide == BOTH else {}
         return shared | regions | {"history": self.history, "d_max": self.d_max, "price": self.price, "budget": None}
 
@@ -137,6 +171,36 @@ class RLConfig:
     def thinking(self) -> dict[str, Any]:
         """The settings of RTThink-v0 that training and judging share."""
         return {"slice": self.slice, "vision": self.vision, "history": self.history}
+
+    @property
+    def walking(self) -> dict[str, Any]:
+        """The settings of a path environment that training and judging share: what a policy sees."""
+        return {"window": self.window, "visits": True, "history": self.history}
+
+
+def is_path(env: Any) -> bool:
+    """Whether an id is that of a path environment, level or not."""
+    return env in PATHS or env in level_ids()
+
+
+def level_of(env: str) -> str:
+    """Return the name of the level that an id stands for, which its splits are named after; empty if there is none."""
+    return str(gym.spec(env).kwargs["split"]).removesuffix("-train") if env in level_ids() else ""
+
+
+def _of_a_walk(env: str, said: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a training in a path environment, except for what is said."""
+    for name in NOT_FOR_WALKS:
+        if name in said:
+            raise InputError(f"{name} is for policies that control a search; in {env} they decide the move")
+    if said.get("algo", WALK["algo"]) == "dqn":
+        said = {"teacher": "none"} | said
+    return WALK | said
+
+
+def problems_to_learn(config: RLConfig, courses: Iterable[Course]) -> list[Problem]:
+    """Return the problems of a training: all of them once where moves are decided, else balanced."""
+    return problems_of(courses) if config.decide == MOVE else balanced(courses)
 
 
 def balanced(courses: Iterable[Course]) -> list[Problem]:

@@ -6,8 +6,8 @@ which can run code; one is read only by ``import_zip``, and only if the caller s
 The second half is behaviour cloning: a network begins by doing what a teacher would. States come from the walks of the
 oracle, or of the ready-made tree, on the training maps. What the teacher would choose there follows from the samples:
 the oracle's label, the tree's depth, or the depth at which the hand rule ``settle`` would stop. In RTThink-v0 the
-teacher is a rule of ``training.judge.think``, in RTDepthGoal-v0 that of ``training.learn.evolve``; these walk
-themselves.
+teacher is a rule of ``training.judge.think``, in RTDepthGoal-v0 that of ``training.learn.evolve``, in path environments
+that of ``training.judge.walks``; these walk themselves.
 """
 
 import io
@@ -22,19 +22,24 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from agents.policies.networks import BOTH, KNOWN, Network
+from agents.policies.networks import BOTH, KNOWN, MOVE, Network
 from agents.policies.trees import INPUTS, add_scores, largest, load_policy
 from agents.rule_lrta import STABLE
 from rt_gym import InputError
 from rt_gym.archive import open_zip
-from rt_gym.errors import MissingLibrary
-from rt_gym.features.decision import LAYERS, SITUATION, squash
+from rt_gym.envs.path import PathSettings
+from rt_gym.envs.path.image import MOST
+from rt_gym.errors import MissingLibrary, quoted
+from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.scaling import squashed
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel
 from training.judge.think import BY_HAND
+from training.judge.walks import LeastVisited
+from training.learn import problems_of
 from training.learn.evolve import REGIONS, Encoding
 from training.learn.log import Logging, Samples, log_samples
-from training.learn.rl.course import RLConfig, balanced
+from training.learn.rl.course import RLConfig, problems_to_learn
 from training.learn.targets import Recipe, by_layers
 from training.runs import Course, Workers
 
@@ -42,6 +47,10 @@ _MISSING = "reinforcement learning needs Stable-Baselines3: pip install 'rt_gym[
 _MOST_BYTES = 1 << 32  # of a checkpoint
 _MOST_UNPACKED = 1 << 27  # bytes of a model of Stable-Baselines3, which is read once for every learner
 _WIDE = 64  # hidden units of critics, which never leave the training
+# The largest norm of a gradient in path environments. That of the critic, whose targets are sums over a whole walk, is
+# far larger than that of the actor, and the usual 0.5 cuts both together.
+NORM = 10.0
+_CELLS, _VISITS = 4.0, 2.0  # of the way to the goal, and of a cell, that are one in a network
 
 
 def libraries() -> tuple[Any, Any]:
@@ -64,7 +73,7 @@ def check_installed(config: RLConfig, log: Path | None = None) -> None:
     if config.algo == "maskable-ppo":
         _maskable_ppo()
     if log is not None and find_spec("tensorboard") is None:
-        raise MissingLibrary("a log for TensorBoard needs it: pip install tensorboard")
+        raise MissingLibrary("a log for TensorBoard needs it: pip install 'rt_gym[rl]'")
 
 
 def make_env(config: RLConfig, problems: Any) -> Any:
@@ -90,29 +99,65 @@ def make_model(config: RLConfig, env: Any, log: Path | None = None) -> Any:
         "device": "cpu",
         "tensorboard_log": None if log is None else str(log),
     }
-    units = list(config.hidden)
+    units, walks = list(config.hidden), config.decide == MOVE
+    norm = {"max_grad_norm": NORM} if walks else {}
     if config.algo == "dqn":
         return sb3.DQN(
-            **common, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU}, batch_size=512, train_freq=1,
-            gradient_steps=4, buffer_size=500_000, learning_starts=min(10_000, config.steps // 10),
-            target_update_interval=2_000, exploration_fraction=0.3, exploration_final_eps=0.02,
+            **common, **norm, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU} | _inputs(config, env),
+            batch_size=512, train_freq=1, gradient_steps=4, buffer_size=500_000,
+            learning_starts=min(10_000, config.steps // 10), target_update_interval=2_000,
+            exploration_fraction=0.3, exploration_final_eps=0.02,
         )  # fmt: skip
-    net = {"net_arch": {"pi": units, "vf": [_WIDE, _WIDE]}, "activation_fn": torch.nn.Tanh}
+    net = {"net_arch": {"pi": units, "vf": [_WIDE, _WIDE]}, "activation_fn": torch.nn.ReLU if walks else torch.nn.Tanh}
+    net |= _inputs(config, env)
     if config.algo == "a2c":
-        return sb3.A2C(**common, policy_kwargs=net, n_steps=16, gae_lambda=0.95, ent_coef=0.001)
-    steps = max(16, 16_384 // config.episodes)
+        return sb3.A2C(**common, **norm, policy_kwargs=net, n_steps=16, gae_lambda=0.95, ent_coef=0.001)
+    steps = min(max(16, 16_384 // config.episodes), max(1, config.steps // config.episodes))
     learner = sb3.PPO if config.algo == "ppo" else _maskable_ppo()
     return learner(
-        **common, policy_kwargs=net, n_steps=steps, batch_size=min(2048, steps * config.episodes), n_epochs=4,
+        **common, **norm, policy_kwargs=net, n_steps=steps, batch_size=min(2048, steps * config.episodes), n_epochs=4,
         gae_lambda=0.98, ent_coef=0.001, clip_range=0.2, target_kl=0.03,
     )  # fmt: skip
+
+
+def _inputs(config: RLConfig, env: Any) -> dict[str, Any]:
+    """Return how a policy takes what it reads: as it is, but the numbers of walks about as large as each other."""
+    if config.decide != MOVE:
+        return {}
+    from stable_baselines3.common.torch_layers import FlattenExtractor
+
+    class Scaled(FlattenExtractor):
+        """Divides every number by its scale."""
+
+        def __init__(self, observation_space: Any) -> None:
+            super().__init__(observation_space)
+            self.register_buffer("scale", libraries()[0].from_numpy(input_scales(settings)))
+
+        def forward(self, observations: Any) -> Any:
+            scale: Any = self.scale
+            return super().forward(observations) / scale
+
+    settings: PathSettings = env.get_attr("settings", 0)[0]
+    return {"features_extractor_class": Scaled}
+
+
+def input_scales(settings: PathSettings) -> NDArray[np.float32]:
+    """Return what the numbers of an observation are divided by, so that cells and visits count in a network.
+
+    An observation is divided by the side of the map, of which a step is a small part, and by the most visits.
+    """
+    scales = np.ones(settings.size, np.float32)
+    scales[settings.parts["goal"]] = _CELLS / settings.side
+    if settings.visits:
+        scales[settings.parts["visits"]] = _VISITS / MOST
+    return scales
 
 
 def _maskable_ppo() -> Any:
     try:
         from sb3_contrib import MaskablePPO
     except ImportError:
-        raise MissingLibrary("maskable-ppo needs sb3-contrib: pip install sb3-contrib") from None
+        raise MissingLibrary("maskable-ppo needs sb3-contrib: pip install 'rt_gym[rl]'") from None
     return MaskablePPO
 
 
@@ -132,30 +177,70 @@ def export(model: Any, decide: str, d_max: int, history: int, about: dict[str, A
     Raises:
         InputError: if it is not a network for this decision.
     """
-    torch, _ = libraries()
-    linear = [layer for layer in actor(model) if isinstance(layer, torch.nn.Linear)]
-    kinds = {type(layer) for layer in actor(model)} - {torch.nn.Linear}
-    known = {torch.nn.Tanh: "tanh", torch.nn.ReLU: "relu"}
-    if not linear or len(kinds) > 1 or not kinds <= set(known) or linear[0].in_features != len(KNOWN[decide]):
-        raise InputError(f"the learner's network is not one that decides the {decide} from our features")
-    layers = tuple((layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear)
     return Network(
         decide=decide,
         features=KNOWN[decide],
-        layers=layers,
         d_max=d_max,
         depths=tuple(range(1, d_max + 1)) if decide in ("depth", BOTH) else (),
         history=history,
-        activation=known[kinds.pop()] if kinds else "tanh",
         about=about,
+        **_layers(model, decide, len(KNOWN[decide])),
         **(REGIONS if decide == BOTH else {}),
     )
 
 
+def _layers(model: Any, decide: str, inputs: int) -> dict[str, Any]:
+    """Return layers and activation of a learner's network, which must read so many numbers."""
+    torch, _ = libraries()
+    linear = [layer for layer in actor(model) if isinstance(layer, torch.nn.Linear)]
+    kinds = {type(layer) for layer in actor(model)} - {torch.nn.Linear}
+    known = {torch.nn.Tanh: "tanh", torch.nn.ReLU: "relu"}
+    if not linear or len(kinds) > 1 or not kinds <= set(known) or linear[0].in_features != inputs:
+        raise InputError(f"the learner's network is not one that decides the {decide} from our features")
+    layers = tuple((layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear)
+    return {"layers": layers, "activation": known[kinds.pop()] if kinds else "tanh"}
+
+
+def export_walker(model: Any, settings: PathSettings, about: dict[str, Any]) -> Network:
+    """Return the network of a learner that decides the moves of a path environment, as ``export`` does.
+
+    Args:
+        model: a learner of Stable-Baselines3 or sb3-contrib with ``"MlpPolicy"`` and the flat observation.
+        settings: those of its environment, ``env.unwrapped.settings``.
+        about: how it was made, for people.
+
+    Raises:
+        InputError: if it is not a network for these observations.
+    """
+    if settings.observation != "box":
+        raise InputError(f'the observation must be "box", not {quoted(settings.observation)}')
+    seen = {"window": settings.window, "visits": settings.visits, "history": settings.history}
+    return Network(
+        decide=MOVE,
+        features=tuple(f"{name}_{k}" for name, part in settings.parts.items() for k in range(part.stop - part.start)),
+        d_max=1,
+        history=settings.history,
+        moves=settings.actions,
+        settings=seen | ({"stay": True} if settings.stay else {}),
+        scale=_scale_of(model),
+        about=about,
+        **_layers(model, MOVE, settings.size),
+    )
+
+
+def _scale_of(model: Any) -> Any:
+    """Return what a learner divides its inputs by; None if it takes them as they are."""
+    policy = model.policy.q_net if hasattr(model.policy, "q_net") else model.policy
+    scale = getattr(policy.features_extractor, "scale", None)
+    return None if scale is None else scale.numpy()
+
+
 def exported(model: Any, config: RLConfig) -> Network:
     """Return the network of a learner that is being trained."""
-    d_max = 1 if config.decide == "think" else config.d_max
-    return export(model, config.decide, d_max, config.history, {"training": asdict(config)})
+    about = {"training": asdict(config)}
+    if config.decide == MOVE:
+        return export_walker(model, model.get_env().get_attr("settings", 0)[0], about)
+    return export(model, config.decide, 1 if config.decide == "think" else config.d_max, config.history, about)
 
 
 def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, trusted: bool = False) -> Network:
@@ -240,6 +325,7 @@ def agree(model: Any, network: Network, rows: Any, masks: Any = None) -> float:
 STATES = 300  # of a problem
 SIDE_BY_SIDE, STEPS = 64, 1500  # episodes in which a rule walks, and their steps
 EPOCHS, BATCH, RATE = 20, 4096, 3e-3
+WALK_BATCH = 1024  # which of eight moves is the cheapest takes more updates to learn than one number
 
 _LAYER, _RISE, _FLAT, _STEADY = (LAYERS.index(name) for name in ("layer", "layer_rise", "flat", "steady"))
 
@@ -254,9 +340,11 @@ class Examples(NamedTuple):
 def teacher_examples(config: RLConfig, courses: Sequence[Course], workers: Workers) -> Examples:
     """Return what the teacher of a training does on some maps."""
     if config.decide == "think":
-        return walked_examples(config, courses, BY_HAND[config.teacher])
+        return walked_examples(config, courses, lambda seen, masks: BY_HAND[config.teacher](seen))
     if config.decide == BOTH:
-        return walked_examples(config, courses, rule_of(config).choose)
+        return walked_examples(config, courses, lambda seen, masks: rule_of(config).choose(seen))
+    if config.decide == MOVE:
+        return walked_examples(config, courses, LeastVisited(problems_of(courses), config.window))
     logging = Logging(config.d_max, config.history, STATES, seed=config.seed)
     walker = load_policy("tree") if config.teacher == "tree" else None
     samples = log_samples(courses, logging, walker, workers)
@@ -275,18 +363,18 @@ def rule_of(config: RLConfig) -> Network:
     return encoding.network(encoding.start())
 
 
-def walked_examples(config: RLConfig, courses: Sequence[Course], rule: Callable[[Any], Any]) -> Examples:
-    """Return what a hand rule does on its own walks."""
+def walked_examples(config: RLConfig, courses: Sequence[Course], rule: Callable[[Any, Any], Any]) -> Examples:
+    """Return what a hand rule, a function of observations and action masks, does on its own walks."""
     batch: Any = gym.make_vec(
         config.env, SIDE_BY_SIDE, vectorization_mode="vector_entry_point", autoreset_mode=AutoresetMode.SAME_STEP,
-        **config.env_settings(balanced(courses)),
+        **config.env_settings(problems_to_learn(config, courses)),
     )  # fmt: skip
-    seen, _ = batch.reset(seed=config.seed)
+    seen, info = batch.reset(seed=config.seed)
     rows, actions = [], []
     for _ in range(STEPS):
         rows.append(seen)
-        actions.append(rule(seen))
-        seen, *_ = batch.step(actions[-1])
+        actions.append(rule(seen, info.get("action_mask")))
+        seen, *_, info = batch.step(actions[-1])
     return Examples(np.concatenate(rows), np.concatenate(actions))
 
 
@@ -317,15 +405,15 @@ def settled_depths(samples: Samples) -> NDArray[np.int64]:
     return np.where(stops.any(axis=1), stops.argmax(axis=1) + 1, samples.d_max)
 
 
-def squashed(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return features as environments show them."""
-    shown = np.ascontiguousarray(rows, np.float32).copy()
-    squash(shown.reshape(-1))
-    return shown
+def clone(model: Any, examples: Examples, seed: int, batch: int | None = None) -> float:
+    """Let the policy of a model of Stable-Baselines3 imitate the examples; return how often it agrees in the end.
 
-
-def clone(model: Any, examples: Examples, seed: int) -> float:
-    """Let the policy of a model of Stable-Baselines3 imitate the examples; return how often it agrees in the end."""
+    Args:
+        model: whose policy it is.
+        examples: what to imitate.
+        seed: of their order.
+        batch: how many of them make an update; the usual number if None.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
@@ -334,9 +422,9 @@ def clone(model: Any, examples: Examples, seed: int) -> float:
     optimiser = torch.optim.Adam(policy.parameters(), RATE)
     policy.set_training_mode(True)
     for _ in range(EPOCHS):
-        for batch in torch.randperm(len(rows), generator=generator).split(BATCH):
-            heads = _heads(policy.get_distribution(rows[batch]).distribution)
-            wanted = actions[batch].reshape(len(batch), -1).unbind(dim=1)
+        for some in torch.randperm(len(rows), generator=generator).split(batch or BATCH):
+            heads = _heads(policy.get_distribution(rows[some]).distribution)
+            wanted = actions[some].reshape(len(some), -1).unbind(dim=1)
             optimiser.zero_grad()
             torch.stack([*map(torch.nn.functional.cross_entropy, heads, wanted)]).sum().backward()
             optimiser.step()

@@ -7,9 +7,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from agents.policies.networks import BOTH, Network, load_network
+from agents.policies.networks import BOTH, MOVE, Network, load_network
 from rt_gym import InputError
 from rt_gym.archive import load_archive
+from training.judge import Findings, walks
 from training.judge.ranking import PRICE, score
 from training.judge.tables import Table, leaderboard_table
 from training.judge.think import contest, times_table
@@ -18,6 +19,7 @@ from training.learn.evolve import KIND, LAYOUT, VERSION, EvolutionConfig, evolve
 from training.learn.merit import (
     LONGEST_WALK,
     WORK,
+    PathValidation,
     RatioValidation,
     TimeValidation,
     Validation,
@@ -27,8 +29,9 @@ from training.learn.merit import (
     guided_opponents,
     opponents,
 )
-from training.learn.rl.course import Progress, RLConfig, balanced
+from training.learn.rl.course import Progress, RLConfig, problems_to_learn
 from training.learn.rl.model import (
+    WALK_BATCH,
     actor,
     check_installed,
     clone,
@@ -59,6 +62,7 @@ class NetworkResult:
         comparison: the runs on the test maps, as JSON takes them.
         tables, remarks: the same for people.
         files: what was written.
+        findings: the runs on the test maps, where agents ran there.
     """
 
     network: Network
@@ -67,6 +71,7 @@ class NetworkResult:
     tables: list[Table]
     remarks: list[str]
     files: list[Path]
+    findings: Findings | None = None
 
     def document(self) -> dict[str, Any]:
         """Return all of it, as JSON takes it."""
@@ -99,10 +104,13 @@ def train_rl(
         found = _beside_slices(config, network, parts.test)
     elif config.decide == BOTH:
         found = _beside_guided(config, network, file, parts.test, workers, reporting)
+    elif config.decide == MOVE:
+        found = _beside_walkers(config, network, file, parts.test)
     else:
         found = _beside_depths(network, file, parts.test, workers, reporting)
-    comparison, tables, remarks, written = found
-    return NetworkResult(network, progress, comparison, tables, remarks, [file, *written, _draw(progress, folder)])
+    comparison, tables, remarks, written, findings = found
+    files = [file, *written, _draw(progress, folder)]
+    return NetworkResult(network, progress, comparison, tables, remarks, files, findings)
 
 
 def _draw(progress: Progress, folder: Path) -> Path:
@@ -111,13 +119,32 @@ def _draw(progress: Progress, folder: Path) -> Path:
     return save(draw_validation(progress.names, progress.level, progress.looks), folder / "training.png")
 
 
-_Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path]]  # a document, tables, remarks, files
+# A document, tables, remarks, files, and what agents' runs gave where there are such.
+_Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path], Findings | None]
 
 
 def _beside_slices(config: RLConfig, network: Network, test: tuple[Course, ...]) -> _Comparison:
     """Return how fixed numbers of slices, the rule and the network do."""
     times = contest({"network": network.choose}, problems_of(test), **config.thinking)
-    return {"time_ratios": {name: time.ratio for name, time in times.items()}}, [times_table(times)], [], []
+    return {"time_ratios": {name: time.ratio for name, time in times.items()}}, [times_table(times)], [], [], None
+
+
+def _beside_walkers(config: RLConfig, network: Network, file: Path, test: tuple[Course, ...]) -> _Comparison:
+    """Return how chance, rules, agents that search and the network do; the walks of the network are written."""
+    found = walks.contest(config.env, network, problems_of(test), config.seed, config.judged_moves)
+    results = file.with_name("results.csv")
+    found["network"].to_csv(results)
+    return {"walks": walks.document(found)}, [walks.walks_table(found)], _what_now(config, file), [results], None
+
+
+def _what_now(config: RLConfig, file: Path) -> list[str]:
+    """Return how to go on with a network that walks."""
+    judged = "".join(f", max_moves={most}" for most in [config.judged_moves] if most)
+    return [
+        "What now?",
+        f"  network = agents.policies.networks.load_network({str(file)!r})",
+        f"  rt_gym.evaluate({config.env!r}, network.choose, {config.splits + '-test'!r}{judged}, **network.settings)",
+    ]
 
 
 def _beside_depths(
@@ -135,7 +162,7 @@ def _beside_depths(
         tables.append(leaderboard_table(standings, PRICE))
     except InputError as error:  # on easy maps the oracle saves nothing
         remarks.append(f"There is no leaderboard: {error}.")
-    return document, tables, remarks, findings.write(file.parent, {"training": network.about})
+    return document, tables, remarks, findings.write(file.parent, {"training": network.about}), findings
 
 
 def _beside_guided(
@@ -148,7 +175,7 @@ def _beside_guided(
     contenders = (*guided_opponents(), *own)
     findings = compare(contenders, test, file.parent / "test", workers, reporting, LONGEST_WALK)
     written = findings.write(file.parent, {"training": network.about})
-    return findings.document(), findings.tables(), findings.remarks(), [rule, *written]
+    return findings.document(), findings.tables(), findings.remarks(), [rule, *written], findings
 
 
 def train_network(
@@ -170,7 +197,7 @@ def train_network(
         return evolve_network(config, setup, on_progress)
     torch, _ = libraries()
     run = _Run(config, setup, on_progress)
-    env = make_env(config, balanced(setup.train))
+    env = make_env(config, problems_to_learn(config, setup.train))
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # networks this small are slower on more
     try:
@@ -206,7 +233,8 @@ class _Run:
         self.setup.folder.mkdir(parents=True, exist_ok=True)
         if config.teacher != "none":
             self.on_progress(0, f"imitating the {config.teacher}")
-            clone(model, teacher_examples(config, self.setup.train, self.setup.workers), config.seed)
+            examples = teacher_examples(config, self.setup.train, self.setup.workers)
+            clone(model, examples, config.seed, WALK_BATCH if config.decide == MOVE else None)
         self.progress = Progress(self.validation.names, self.validation.level())
         self.look(model)
 
@@ -248,6 +276,8 @@ class _Run:
 def _validation(config: RLConfig, setup: TrainingSetup) -> Validation:
     if config.decide == "think":
         return TimeValidation(setup.validation, config.thinking)
+    if config.decide == MOVE:
+        return PathValidation(setup.validation, config.env, config.walking, config.judged_moves)
     if config.decide == BOTH:
         courses = extended(setup.validation, PROBLEMS)
         return WalkValidation(courses, setup.workers, rule_of(config))
@@ -272,9 +302,10 @@ def _callback(run: _Run) -> Any:
         def _on_step(self) -> bool:
             if self.num_timesteps >= _CRITIC_FIRST * run.config.steps:
                 self._wait(False)
-            if self.num_timesteps >= run.seen + run.config.every:
+            if run.seen + run.config.every <= self.num_timesteps < run.config.steps:
                 run.look(self.model)
-            return not run.over
+            # What the last steps teach is learned when they have been made; so the end is after them, not with them.
+            return run.progress.idle < run.config.patience and self.num_timesteps <= run.config.steps
 
         def _wait(self, still: bool) -> None:
             for layer in actor(self.model):

@@ -1,0 +1,134 @@
+"""The page of baselines: what learners, rules and agents reach on levels, from the documents that were measured."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from rt_gym.files import atomic_write, make_folder
+from training.judge.plots import STYLE, save
+from training.judge.stats import Estimate
+from training.judge.tables import Table, interval
+from training.learn.rl.baselines import ANCHOR, BEST, LEARNERS, POLICIES, RANDOM, RECIPE, summarise
+from training.report.results_page import markdown
+
+PAGE, FOLDER = "baselines.md", "baselines"
+_WHAT = {
+    RANDOM: "a random move that leads somewhere",
+    "greedy": "to the neighbour nearest to the goal by the heuristic",
+    "PPO": "Stable-Baselines3, flat observation, its policy acting by chance",
+    "MaskablePPO": "sb3-contrib, the same with action masks",
+    "RecurrentPPO": "sb3-contrib, the same with an LSTM of 64 units and no masks",
+    RECIPE: "`rt-gym train rl`: visits in the observation, imitation of a rule, then MaskablePPO; its best move",
+    BEST: "the best of LRTA\\*, RTAA\\* and LSS-LRTA\\* at 100 expansions per move, chosen on the validation split",
+    "astar": "A\\* and then the walk, again wherever the way is blocked; no limit",
+    ANCHOR: "D\\* Lite, no limit",
+}
+_COLOURS = dict(zip(LEARNERS, ("#0072b2", "#56b4e9", "#cc79a7", "#d55e00"), strict=True))
+_HEAD = """# Baselines
+
+What learners reach on [levels](levels.md) beside chance, a greedy rule and agents that search, failures included. Every
+learner had {steps:,} steps in each of {seeds} trainings per level, with the seeds 0 to {last}; that is a small budget,
+chosen so that the table can be made on a laptop, and says nothing about what a learner reaches with a hundred times as
+much. One command makes this page, goes on where it was stopped, and takes more levels, steps and seeds:
+
+```console
+{command}
+```
+
+A problem counts as the optimal cost divided by the cost of the walk, or as 0 if the goal is not reached in time; the
+mean over the test split is the *weighted share* (SPL). The *normalised score* of a training is 0 for chance and 1 for
+D\\* Lite."""
+_OVERALL = """The interquartile mean is that of the middle half of all scores; then follows how likely a training of the
+recipe scores higher on a random level. Intervals are 95 % bootstrap intervals over seeds, level by level; policies
+without chance have one seed and no interval."""
+
+
+def write_baselines(folder: Path, documents: Sequence[Mapping[str, Any]], command: str) -> list[Path]:
+    """Write the page, and for every level its document and figure, and return what was written."""
+    make_folder(folder / FOLDER)
+    written = []
+    for document in documents:
+        path = folder / FOLDER / f"{document['level']}.json"
+        atomic_write(path, (json.dumps(document, indent=1) + "\n").encode())
+        written += [path, save(draw_curves(document), path.with_suffix(".png"))]
+    atomic_write(folder / PAGE, render(documents, command).encode())
+    return [folder / PAGE, *written]
+
+
+def render(documents: Sequence[Mapping[str, Any]], command: str) -> str:
+    """Return the page."""
+    first = documents[0]
+    head = _HEAD.format(steps=first["steps"], seeds=first["seeds"], last=first["seeds"] - 1, command=command)
+    who = Table("", ["policy", "what it does"], [[f"`{name}`", _WHAT[name]] for name in POLICIES])
+    parts = [head, markdown(who, 2), "## All levels", _OVERALL, markdown(overall_table(documents))]
+    for document in documents:
+        figure = f"![Learning curves]({FOLDER}/{document['level']}.png)"
+        parts += [f"## {document['level']}", figure, markdown(level_table(document))]
+    return "\n\n".join(parts) + "\n"
+
+
+def overall_table(documents: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the table over all levels."""
+    rows = []
+    for policy, found in summarise(documents).items():
+        middle, beaten = (Estimate(*found[name]) for name in ("interquartile_mean", "beaten_by_recipe"))
+        rows.append([f"`{policy}`", f"{middle.value:.3f}", interval(middle)])
+        rows[-1] += ["", ""] if policy == RECIPE else [f"{beaten.value:.2f}", interval(beaten)]
+    columns = [
+        "policy",
+        "normalised score, interquartile mean",
+        "95 % interval",
+        "P(recipe is better)",
+        "95 % interval",
+    ]
+    return Table("All levels", columns, rows)
+
+
+def level_table(document: Mapping[str, Any]) -> Table:
+    """Return the table of a level, in which ranges are those of the seeds."""
+    columns = ["policy", "solved", "weighted share", "normalised score", "exp. per move", "seconds"]
+    rows = []
+    for policy, found in document["policies"].items():
+        runs = {name: [one[name] for one in found["runs"]] for name in ("solved", "weighted", "expansions", "seconds")}
+        label = found["runs"][0]["label"]
+        rows.append(
+            [
+                f"`{policy}`" if label == policy else f"`{policy}`: {label}",
+                _range([100 * share for share in runs["solved"]], ".0f", " %"),
+                _range(runs["weighted"], ".3f"),
+                _range(found["scores"], ".3f"),
+                _range(runs["expansions"], ".1f"),
+                _range(runs["seconds"], ".0f"),
+            ]
+        )
+    return Table(document["level"], columns, rows)
+
+
+def _range(values: Sequence[float], form: str, unit: str = "") -> str:
+    low, high = (format(value, form) for value in (min(values), max(values)))
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def draw_curves(document: Mapping[str, Any]) -> Figure:
+    """Draw the goals reached on the validation split over the steps: the mean of all seeds, and their range."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6, 3.2), layout="constrained")
+        axes = figure.subplots()
+        for name in LEARNERS:
+            looks = np.array([run["looks"] for run in document["policies"][name]["runs"]])
+            steps, solved = looks[..., 0].mean(axis=0), looks[..., 1]
+            axes.plot(steps, solved.mean(axis=0), color=_COLOURS[name], marker="o", label=name)
+            axes.fill_between(steps, solved.min(axis=0), solved.max(axis=0), color=_COLOURS[name], alpha=0.15, lw=0)
+        chance = np.mean([run["solved"] for run in document["policies"][RANDOM]["runs"]])
+        axes.axhline(float(chance), color="#33383d", lw=0.8, label=RANDOM)
+        axes.set_title(f"{document['level']}: goals reached, validation split", loc="left", fontweight="bold")
+        axes.set(xlabel="steps", ylim=(0, 1.02))
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
