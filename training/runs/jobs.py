@@ -74,10 +74,10 @@ def _own_parts(agent_id: str) -> Iterator[tuple[str, str]]:
     yield from closure
     yield from map(_identity, [_HERE / "plan.py", _HERE / "rows.py"])
     names = {name for name, _ in closure}
-    if _POLICY_READERS & names:
-        yield from map(_identity, _policies())
     if _PRICES & names:
-        yield from map(_identity, sorted((_AGENTS / "policies" / "prices").iterdir()))
+        yield from map(_identity, sorted((_AGENTS / "policies" / "prices").glob("*.json")))
+    elif _POLICY_READERS & names:
+        yield from map(_identity, _policies())
 
 
 def _all_parts(agent_id: str) -> Iterator[tuple[str, str]]:
