@@ -69,10 +69,8 @@ Leaderboard = Annotated[
     bool, JUDGING.option(None, "Rank depth controllers: 0 is the best fixed depth, 1 the oracle.", "--leaderboard")
 ]
 Price = Annotated[float | None, JUDGING.option("STEPS", "What an expansion costs on the leaderboard; 0.01.", min=0.0)]
-Replays = Annotated[
-    int, RUNNING.option("N", "Problems whose runs report.html replays; runs are made again for it.", min=0, max=1000)
-]
-Out = Annotated[Path, RUNNING.option("FOLDER", "Where tables, plots and finished jobs are kept.", parser=named)]
+Replays = Annotated[int, RUNNING.option("N", "Problems that report.html replays.", min=0, max=1000)]
+Out = Annotated[Path, RUNNING.option("FOLDER", "For tables, plots and finished jobs.", parser=named)]
 
 
 def compare(
