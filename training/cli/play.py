@@ -42,7 +42,7 @@ Budget = Annotated[int | None, _AGENT.option("N", "Expansions per move; fits the
 Units = Annotated[int | None, _SQUAD.option("N", "How many units go at once, each with an agent.", min=1, max=10_000)]
 _OF_ALL = f"Expansions per tick for all together; {_PER_UNIT} per unit if not given."
 AllowanceOfAll = Annotated[int | None, _SQUAD.option("N", _OF_ALL, min=1, max=10**12)]
-Rule = Annotated[str | None, _SQUAD.option("NAME", "Who gets them: equal, round-robin, nearest or neediest.")]
+Rule = Annotated[str | None, _SQUAD.option("NAME", "equal, round-robin, nearest or neediest.")]
 Blocking = Annotated[bool, _SQUAD.option(None, "Units are in each other's way.", "--blocking")]
 Push = Annotated[bool, _SQUAD.option(None, "Units on their goals are pushed out of the way.", "--push")]
 SharedFog = Annotated[bool, _SQUAD.option(None, "Units tell each other what they see.", "--shared-fog")]
@@ -52,12 +52,12 @@ Fps = Annotated[float, _SHOWING.option("N", "Pictures per second.", min=0.1, max
 Every = Annotated[int, _SHOWING.option("N", "Show one of this many moves.", min=1)]
 Zoom = Annotated[int | None, _SHOWING.option("N", "Show this many cells around the agent; 256 on huge maps.", min=1)]
 Trace = Annotated[
-    Path | None, _SHOWING.option("FILE", "Write a search trace for Posthoc (.trace.json, .trace.yaml).", parser=named)
+    Path | None, _SHOWING.option("FILE", "A search trace for Posthoc (.trace.json, .trace.yaml).", parser=named)
 ]
 Html = Annotated[Path | None, _SHOWING.option("FILE", "Write a page that replays the run.", parser=named)]
 Beside = Annotated[str | None, _SHOWING.option("ID[:...]", "A second agent, for --html.")]
 Save = Annotated[
-    list[Path] | None, _SHOWING.option("FILE", "Write a film (.gif, .mp4) or the last picture (.png); can be repeated.")
+    list[Path] | None, _SHOWING.option("FILE", "A film (.gif, .mp4) or the last picture (.png); repeatable.")
 ]
 
 

@@ -50,6 +50,10 @@ Check = Annotated[
     Path | None,
     OUTPUT.option("FOLDER", "Only make a few runs of FOLDER/results/*.json again, and stamp what comes out the same."),
 ]
+Archive = Annotated[
+    Path | None,
+    OUTPUT.option("FILE", "Run nothing: pack the rows that experiments of --size have left in --out into a .zip file."),
+]
 
 
 def reproduce(
@@ -63,6 +67,7 @@ def reproduce(
     write_docs: Docs = None,
     pages: Pages = None,
     check: Check = None,
+    archive: Archive = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
@@ -84,6 +89,9 @@ def reproduce(
             _check_documents({one.id for one in chosen}, check, maps, out, make_workers(jobs, backend, scheduler))
         return
     check_size(size)
+    if archive:
+        _pack([one.id for one in chosen], size, out, archive)
+        return
     if write_docs:
         _check_docs(write_docs, maps)
     workers = make_workers(jobs, backend, scheduler)
@@ -158,6 +166,15 @@ def _check_documents(chosen: set[str], folder: Path, maps: Path | None, out: Pat
     write_pages(folder, same)
     if differ:
         raise InputError("; ".join(differ))
+
+
+def _pack(experiments: list[str], size: str, out: Path, archive: Path) -> None:
+    """Pack what is in the work folder, and say how its readers know that they have the same."""
+    from training.report.rows_archive import find_tables, pack_rows
+
+    tables = find_tables(out, experiments, size)
+    typer.echo(f"{archive}: {len(tables)} tables of {len({table.parent for table in tables})} experiments")
+    typer.echo(f"SHA-256 {pack_rows(out, tables, archive)}")
 
 
 def _check_maps(maps: Path | None) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from training.cli import data
 from training.cli.baselines import baselines
+from training.cli.ground import ground
 from training.cli.reporting import leave_report, unfinished_report
 from training.cli.terminal import (
     AGENTS,
@@ -238,9 +239,7 @@ def _print_policy(result: "GoalResult") -> None:
     typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying no"))
 
 
-Env = Annotated[
-    str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0, RTPath-v0, RTPathFog-v0, a level.")
-]
+Env = Annotated[str, LEARNING.option("ID", "RTDepth, RTDeepen, RTDepthGoal, RTThink, RTPath, a level.")]
 Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (of lookaheads).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[
@@ -257,7 +256,7 @@ Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4,
 Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
 Slice = Annotated[int | None, LEARNING.option("N", "States that RTThink-v0 expands at a time; 20.", min=1)]
-Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of the hidden layers; 32, 2 for cma, 64,64 in RTPath.")]
+Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of hidden layers; 32, cma 2, RTPath 64,64.")]
 Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
 Every = Annotated[int, LEARNING.option("N", "Steps between two validations.", min=1)]
 Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20.", min=1)]
@@ -299,8 +298,7 @@ def rl(
 
     Without maps: the splits mixed-train, mixed-validation and mixed-test, or those of the level.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
-    Without --algo: ppo, or cma in RTDepthGoal-v0, where other learners imitate the rule first; maskable-ppo in RTPath
-    and its levels, after imitating the rule there.
+    Without --algo: ppo; cma in RTDepthGoal-v0; in RTPath maskable-ppo, after imitating a rule.
     """
     from rt_gym import InputError
     from training.learn import draw_parts
@@ -436,3 +434,4 @@ def dealer(
 app.command()(data.log)
 app.command()(data.export)
 app.command()(baselines)
+app.command()(ground)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import ceil, inf
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 import agents
@@ -12,7 +13,6 @@ from agents.policies.networks import BOTH, MOVE
 from rt_gym import InputError, Problem
 from rt_gym.envs import level_ids
 from rt_gym.errors import quoted, whole
-from rt_gym.levels import LEVELS
 from training.judge.think import BY_HAND
 from training.judge.walks import check_window
 from training.learn import problems_of
@@ -185,8 +185,7 @@ def is_path(env: Any) -> bool:
 
 def level_of(env: str) -> str:
     """Return the name of the level that an id stands for, which its splits are named after; empty if there is none."""
-    titles = {f"{level.kind}-{level.size}x{level.size}-v0": name for name, level in LEVELS.items()}
-    return titles.get(env.partition("-")[2], "")
+    return str(gym.spec(env).kwargs["split"]).removesuffix("-train") if env in level_ids() else ""
 
 
 def _of_a_walk(env: str, said: dict[str, Any]) -> dict[str, Any]:

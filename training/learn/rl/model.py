@@ -48,7 +48,7 @@ _MOST_BYTES = 1 << 32  # of a checkpoint
 _MOST_UNPACKED = 1 << 27  # bytes of a model of Stable-Baselines3, which is read once for every learner
 _WIDE = 64  # hidden units of critics, which never leave the training
 # The largest norm of a gradient in path environments. That of the critic, whose targets are sums over a whole walk, is
-# far larger than that of the actor: cut to the usual 0.5 together, they leave the actor nothing to learn from.
+# far larger than that of the actor, and the usual 0.5 cuts both together.
 NORM = 10.0
 _CELLS, _VISITS = 4.0, 2.0  # of the way to the goal, and of a cell, that are one in a network
 
@@ -134,7 +134,8 @@ def _inputs(config: RLConfig, env: Any) -> dict[str, Any]:
             self.register_buffer("scale", libraries()[0].from_numpy(input_scales(settings)))
 
         def forward(self, observations: Any) -> Any:
-            return super().forward(observations) / self.scale
+            scale: Any = self.scale
+            return super().forward(observations) / scale
 
     settings: PathSettings = env.get_attr("settings", 0)[0]
     return {"features_extractor_class": Scaled}
