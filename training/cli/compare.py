@@ -46,7 +46,7 @@ _AGENT = (
 
 Maps = Annotated[
     list[str],
-    typer.Argument(metavar="MAP...", help="Bundled names, splits, map files, folders, or .scen files."),
+    typer.Argument(metavar="MAP...", help="Names, splits, map files, folders, .scen files."),
 ]
 Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.", max=10**6)]
 Trials = Annotated[str, PROBLEMS.option("N|converge", "How often each problem is solved.")]
@@ -63,14 +63,14 @@ Baseline = Annotated[
 ]
 Against = Annotated[
     Path | None,
-    JUDGING.option("FILE", "An earlier results.csv: better, worse or the same? Exit code 1 if any is worse."),
+    JUDGING.option("FILE", "An earlier results.csv; exit code 1 if any is worse."),
 ]
 Leaderboard = Annotated[
-    bool, JUDGING.option(None, "Rank depth controllers: 0 is the best fixed depth, 1 the oracle.", "--leaderboard")
+    bool, JUDGING.option(None, "Rank depth controllers between fixed depths and oracle.", "--leaderboard")
 ]
 Price = Annotated[float | None, JUDGING.option("STEPS", "What an expansion costs on the leaderboard; 0.01.", min=0.0)]
 Replays = Annotated[int, RUNNING.option("N", "Problems that report.html replays.", min=0, max=1000)]
-Out = Annotated[Path, RUNNING.option("FOLDER", "For tables, plots and finished jobs.", parser=named)]
+Out = Annotated[Path, RUNNING.option("FOLDER", "Where tables, plots and finished jobs are kept.", parser=named)]
 
 
 def compare(
