@@ -54,8 +54,8 @@ Zoom = Annotated[int | None, _SHOWING.option("N", "Show this many cells around t
 Trace = Annotated[
     Path | None, _SHOWING.option("FILE", "A search trace for Posthoc (.trace.json, .trace.yaml).", parser=named)
 ]
-Html = Annotated[Path | None, _SHOWING.option("FILE", "Write a page that replays the run in a browser.", parser=named)]
-Beside = Annotated[str | None, _SHOWING.option("ID[:NAME=VALUE,...]", "A second agent, for the page of --html.")]
+Html = Annotated[Path | None, _SHOWING.option("FILE", "Write a page that replays the run.", parser=named)]
+Beside = Annotated[str | None, _SHOWING.option("ID[:...]", "A second agent, for --html.")]
 Save = Annotated[
     list[Path] | None, _SHOWING.option("FILE", "A film (.gif, .mp4) or the last picture (.png); repeatable.")
 ]

@@ -49,7 +49,7 @@ class Recorder:
         places, before = list(_places(findings)), self.reel.problems
         self._made = {}
         for number in choose_problems(findings, contenders, self._problems):
-            self._add_problem(f"{title}: " if title else "", number, places[number], contenders, findings)
+            self._add_problem(title, number, places[number], contenders, findings)
         recorded, all_agents = self.reel.problems - before, len(findings.scores)
         if recorded < len(places) or len(contenders) < all_agents:
             these = f"{len(contenders)} of {all_agents} agents on {recorded} of {len(places)} problems"
@@ -57,9 +57,10 @@ class Recorder:
             self.reel.missing.append(f"{head}{these} were recorded, the recommended ones first.")
 
     def _add_problem(
-        self, head: str, number: int, place: tuple[Course, int], contenders: list[int], findings: Findings
+        self, title: str, number: int, place: tuple[Course, int], contenders: list[int], findings: Findings
     ) -> None:
         course, task = place[0], place[0].tasks[place[1]]
+        head = f"{title}: " if title and not title.startswith(course.name) else ""
         name = f"{head}{course.name}, problem {place[1] + 1}: {task.start} to {task.goal}"
         recordings, room = list[Recording](), _MOVES
         for left, k in zip(range(len(contenders), 0, -1), contenders, strict=True):

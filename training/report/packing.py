@@ -46,7 +46,7 @@ def _floats(column: NDArray[Any]) -> bytes:
 
 def _wholes(column: NDArray[Any]) -> bytes:
     """Return the planes of whole numbers; what is beyond ``MOST`` is taken for it."""
-    steps: Any = np.diff(np.clip(column.ravel().astype(np.int64), -MOST, MOST), prepend=0)
+    steps = np.diff(np.clip(column.ravel().astype(np.int64), -MOST, MOST), prepend=0).astype(np.int64)
     return _planes(((steps << 1) ^ (steps >> 63)).astype("<u4"))
 
 

@@ -2,7 +2,11 @@
 // The reverse of packing.py: base64, deflate, byte planes, zigzag differences. Nothing is unpacked before it is wanted,
 // so that a page of many megabytes shows its first screen at once.
 
+// The attachments come last in the file: the first screen does not wait for them.
+const wholePage = new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve));
+
 async function inflate(attachment) {
+  await wholePage;
   const text = document.getElementById("attachment-" + attachment).textContent;
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
