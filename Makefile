@@ -20,12 +20,12 @@ QUICK := tests/agents tests/reference tests/rt_gym tests/test_layout.py \
 LOWEST := .venv-lowest
 LOWEST_TESTED := tests/rt_gym tests/training tests/agents/test_contract.py tests/agents/test_astar.py
 
-.PHONY: demo test quick lint types unit lowest bench fuzz clean
+.PHONY: demo test quick lint types docs unit lowest bench fuzz dist help clean
 
 demo: $(CORE)
 	$(VENV)/bin/rt-gym demo
 
-test: lint types unit
+test: lint types docs unit
 
 quick: lint
 	RTGYM_HYPOTHESIS=quick $(RUN) pytest -n 2 --dist worksteal $(QUICK)
@@ -36,6 +36,10 @@ lint: $(DEV)
 
 types: $(DEV)
 	$(RUN) mypy
+
+# In build/docs/index.html. Pages that have not changed are not made again.
+docs: $(DEV)
+	$(RUN) sphinx --quiet --jobs auto --nitpicky --fail-on-warning --keep-going docs build/docs
 
 unit: $(DEV)
 	$(RUN) pytest -n 2 --dist worksteal --doctest-modules $(TESTED)
@@ -60,6 +64,18 @@ FUZZ = $(PARTS) --minutes $(MINUTES) --seed $(SEED) $(CASES:%=--cases %) $(WRITE
 
 fuzz: $(DEV)
 	PYTHONPATH=.:tests $(RUN) fuzz $(FUZZ)
+
+# Wheel and source archive in dist/, checked as the package index would, and for files that are missing.
+dist: $(DEV)
+	@$(PIP) -e ".[release]"
+	rm -rf dist build/lib build/bdist.*
+	$(RUN) build
+	$(RUN) twine check --strict dist/*
+	$(VENV)/bin/python tests/wheel_files.py dist/*.whl
+
+# What CONTRIBUTING.md says of the commands.
+help:
+	@sed -n 's/^| `\(make [^`]*\)` | \(.*\) |$$/\1\t\2/p' CONTRIBUTING.md | expand -t 36
 
 clean:
 	rm -rf $(VENV) $(LOWEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -32,6 +32,7 @@ _TABLE = {
     "astar": ("astar", "AStar"),
     "weighted-astar": ("astar", "WeightedAStar"),
     "repeated-astar": ("repeated_astar", "RepeatedAStar"),
+    "expecting-astar": ("expecting_astar", "ExpectingAStar"),
     "late-astar": ("late_astar", "LateAStar"),
     "capped-astar": ("capped_astar", "CappedAStar"),
     "lrta": ("lrta", "LRTA"),

@@ -53,14 +53,14 @@ class Original:
         weakref.finalize(self, os.close, self._file)
         os.truncate(self._file, self._size)
         for array, begin in zip(arrays, self._begins, strict=True):
-            os.pwrite(self._file, array, begin)
+            os.pwrite(self._file, array.data, begin)
 
     def copies(self) -> list[NDArray[np.uint8]]:
         """Return arrays with the same content, of which nobody else sees what is written to them."""
         if _SYSTEM is None:
             return [array.copy() for array in self._arrays]
         address = self._map(None, mmap.MAP_PRIVATE)
-        memory = (ctypes.c_uint8 * self._size).from_address(address)
+        memory: Any = (ctypes.c_uint8 * self._size).from_address(address)
         # The copies keep ``memory`` alive, and that keeps the file open, which may be mapped over them again.
         weakref.finalize(memory, _release, address, self._size, self)
         bounds = zip(self._arrays, self._begins, strict=True)

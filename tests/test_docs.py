@@ -12,6 +12,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import rt_gym
+from pages import LESSONS, PAGES, ROOT
 from rt_gym.envs.depth import DepthGoalSettings, DepthSettings
 from rt_gym.envs.path import PathSettings, RTPathEnv, RTPathVectorEnv
 from rt_gym.envs.settings import Settings
@@ -25,8 +26,6 @@ from rt_gym.features.thinking import THOUGHTS
 from rt_gym.squad import RULES
 from training import cli
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]
 ENVIRONMENTS = ROOT / "docs" / "environments.md"
 EXTRAS = (
     "stable_baselines3",
@@ -125,7 +124,7 @@ def test_the_picture_of_a_squad_is_drawn_by_the_command_beside_it(tmp_path: Path
         assert np.array_equal(np.asarray(new)[:-48], np.asarray(old)[:-48])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *LESSONS], ids=lambda page: page.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []

@@ -136,7 +136,8 @@ BY_OTHERS = {
     "moviepy": "Gymnasium's RecordVideo",
     "tensorboard": "the logger of Stable-Baselines3",
 }
-TOOLS = {"mypy", "pytest", "pytest-xdist", "ruff"}
+TOOLS = {"mypy", "pytest", "pytest-xdist", "ruff"} | {"furo", "myst-parser", "sphinx"} | {"build", "twine"}
+TOOLS |= {"ipykernel", "nbclient", "nbformat"}  # what runs a notebook is asked for by tests, where it is there
 
 
 def test_whatever_is_declared_is_imported() -> None:

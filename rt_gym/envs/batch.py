@@ -163,8 +163,8 @@ def known_truth() -> Truth:
     return Truth(none, np.empty(0, np.int64), np.empty(0, np.int32), none, np.zeros(1, SCHEDULE))
 
 
-def make_results(count: int, settings: Settings, last: bool) -> Results:
-    """Return fresh arrays for what a step of ``count`` episodes returns."""
+def make_results(count: int, settings: Any, last: bool) -> Results:
+    """Return fresh arrays for what a step of ``count`` episodes returns; settings know how long an observation is."""
     size, dtype = settings.size, settings.dtype
     return Results(
         observation=np.empty((count, size), dtype),

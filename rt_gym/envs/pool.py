@@ -100,10 +100,7 @@ def make_pool(sources: Sources, vision: int | None, changes: Any) -> list[Proble
         return [complete(problem) for problem in given]
     grids = make_grids(sources.map)
     if sources.problems is not None:
-        sources.refuse_beside("problems", "optimal", "pool", "pool_seed")
-        if len(grids) != 1:
-            raise InputError(f"a scenario file goes with one map, not with {len(grids)}")
-        return _checked([entry.on(grids[0], vision, changes) for entry in load_scenarios(sources.problems)])  # type: ignore[arg-type]
+        return _from_scenarios(sources, grids, vision, changes)
     low, high = sources.optimal
     each = -(-whole("pool", sources.pool, 1, 1_000_000) // len(grids))
     first = whole("pool_seed", sources.pool_seed, 0)
@@ -111,6 +108,15 @@ def make_pool(sources: Sources, vision: int | None, changes: Any) -> list[Proble
         problem for k, grid in enumerate(grids) for problem in sample_problems(grid, each, low, high, first + k, vision)
     ]
     return _checked([complete(problem) for problem in pool])
+
+
+def _from_scenarios(sources: Sources, grids: list[Grid], vision: int | None, changes: Any) -> list[Problem]:
+    if len(grids) != 1:
+        raise InputError(f"a scenario file goes with one map, not with {len(grids)}")
+    entries = load_scenarios(sources.problems)  # type: ignore[arg-type]  # whatever is no path was refused before
+    found = _checked([entry.on(grids[0], vision, changes) for entry in entries])
+    sources.refuse_beside("a scenario file", "optimal", "pool", "pool_seed")
+    return found
 
 
 def _ready_made(sources: Sources) -> list[Problem] | None:

@@ -8,7 +8,6 @@ the first time they are written there, from then on an archive with another dige
 import re
 import shutil
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,7 +130,7 @@ def _copy(place: str, target: str, _: Any) -> None:
 
 def _pooch() -> Any:
     try:
-        pooch = import_module("pooch")
+        import pooch
     except ImportError:
         missing = 'fetching maps needs pooch, which is not installed; pip install "rt_gym[fetch]" brings it'
         raise MissingLibrary(missing) from None

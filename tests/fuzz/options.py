@@ -13,17 +13,20 @@ import rt_gym
 from fuzz.case import Case
 from fuzz.draws import draw_problem, some_settings
 from fuzz.values import FOUR, ISLANDS, PROBLEMS, ROOM, WALL, drawn, misnamed, position, wrong
+from reference.batches import with_case
 from rt_gym import Budget, BudgetExceeded, Grid, InputError, Problem, World
 from rt_gym.envs import ids
 from rt_gym.maps.generate import GENERATORS
 
 CAVES = {"family": "caves", "width": 9, "height": 9, "density": 0.3, "steps": 1, "seed": 0, "count": 2}
+FRESH = {"family": "random", "width": 9, "height": 9, "density": 0.3, "fresh": True}
 CHANGES = [None, (), [(0, (1, 1), False)], [(2, (0, 1), True), (1, (1, 0), 0)], [(10**9, (0, 0), False)]]
 BUDGETS = [None, 1, 7, 1000, Budget(3, "scans"), Budget(2, on_overrun="idle"), Budget(1, on_overrun="raise")]
 
 # What the settings of environments may sensibly be.
 SENSIBLE: dict[str, list[Any]] = {
-    "map": [ISLANDS, ROOM, FOUR, WALL, "open-16", [ROOM, ISLANDS], [ROOM, FOUR], CAVES, [CAVES, ROOM]],
+    "map": [ISLANDS, ROOM, FOUR, WALL, "open-16", [ROOM, ISLANDS], [ROOM, FOUR], CAVES, [CAVES, ROOM], FRESH],
+    "split": [None, "caves"],
     "problems": [None, PROBLEMS[:3], PROBLEMS[3:6], PROBLEMS[:1] * 3, PROBLEMS, []],
     "optimal": [(1, 2), (0, 0), (3, 9), (2, 1), (0, np.inf), [1, 4]],
     "pool": [1, 2, 5],
@@ -85,7 +88,8 @@ def check_environment(case: Case, env_id: str, batched: bool) -> None:
     entry = gym.spec(env_id).vector_entry_point if batched else gym.spec(env_id).entry_point
     known = inspect.signature(gym.envs.registration.load_env_creator(str(entry))).parameters
     sensible = {name: SENSIBLE[name] for name in known if name in SENSIBLE}
-    options: dict[str, Any] = {"map": ROOM, "pool": 2} | drawn(case, sensible, 3) | misnamed(case)
+    chosen = drawn(case, sensible, 3) | misnamed(case)
+    options: dict[str, Any] = with_case({"map": ROOM, "pool": 2}, chosen)
     options["render_mode"] = case.pick(None, "rgb_array", "ansi", "no such thing")  # Gymnasium takes words only
     case.story.update(made=env_id, batched=batched, options=options)
     if batched:

@@ -21,6 +21,12 @@ def make_singles(env_id: str, mode: AutoresetMode, count: int = COUNT, **given: 
     return SyncVectorEnv([lambda: gym.make(env_id, **given)] * count, autoreset_mode=mode)
 
 
+def with_case(usual: dict[str, Any], case: dict[str, Any]) -> dict[str, Any]:
+    """Return the usual settings with those of a case; problems of its own leave no room for a map and its pool."""
+    left_out = ("map", "pool", "optimal") if case.get("problems") is not None else ()
+    return {name: value for name, value in usual.items() if name not in left_out} | case
+
+
 def some_actions(env: Any, count: int) -> NDArray[np.int64]:
     """Return random actions for so many steps of a batch."""
     return np.random.default_rng(7).integers(env.single_action_space.n, size=(count, env.num_envs))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rt_gym
 from profiles import examples
+from reference.batches import with_case
 from rt_gym import Budget, Grid, InputError, Problem
 from rt_gym.envs.path import RTPathEnv
 
@@ -130,7 +131,9 @@ class TestAnyOptions:
     )
     @examples(600)
     def test_an_environment_is_made_or_refused_in_one_sentence(self, arguments: dict[str, Any]) -> None:
-        made = attempt(lambda: RTPathEnv(**arguments))
+        usual = {name: arguments[name] for name in ("map", "pool")}
+        rest = {name: value for name, value in arguments.items() if name not in usual}
+        made = attempt(lambda: RTPathEnv(**with_case(usual, rest)))
         if made is not None:
             observation, _ = made.reset(seed=0)
             assert made.observation_space.contains(observation)

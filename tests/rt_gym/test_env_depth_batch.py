@@ -20,6 +20,7 @@ from reference.batches import (
     same,
     some_actions,
     step_both,
+    with_case,
 )
 from reference.depth_episodes import each_id, make, steps
 from reference.plain_oracle import scatter
@@ -51,7 +52,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def arguments(case: str) -> dict[str, Any]:
-    return {"map": FIELD, "pool": 9, "max_moves": 11, "history": 4, "d_max": 4} | CASES[case]
+    return with_case({"map": FIELD, "pool": 9, "max_moves": 11, "history": 4, "d_max": 4}, CASES[case])
 
 
 KEYS = ("action_mask", "moved", "depth", "expansions", "scans", "overrun", "no_path")
@@ -145,7 +146,7 @@ class TestBatch:
     )
     def test_what_a_batch_refuses(self, env_id: str, name: str, value: Any, words: str) -> None:
         with pytest.raises(InputError, match=words) as refusal:
-            make_batch(env_id, AutoresetMode.NEXT_STEP, **{"map": FIELD, "pool": 3, name: value})
+            make_batch(env_id, AutoresetMode.NEXT_STEP, **with_case({"map": FIELD, "pool": 3}, {name: value}))
         assert "\n" not in str(refusal.value)
 
     def test_a_step_before_reset_and_wrong_actions_are_refused(self, env_id: str) -> None:

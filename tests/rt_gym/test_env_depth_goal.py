@@ -19,7 +19,7 @@ import agents
 import rt_gym
 from profiles import examples
 from reference import plain_grid, plain_lrta, plain_pdb_lrta
-from reference.batches import make_batch, make_singles, same, step_both
+from reference.batches import make_batch, make_singles, same, step_both, with_case
 from reference.plain_grid import Position, h0
 from reference.plain_oracle import distances, problems, scatter
 from reference.yard import GOAL, POCKET, START, TRAP, YARD
@@ -275,7 +275,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def arguments(case: str) -> dict[str, Any]:
-    return {"map": FIELD, "pool": 9, "max_moves": 11, "history": 4, "d_max": 4, "level": 2} | CASES[case]
+    return with_case({"map": FIELD, "pool": 9, "max_moves": 11, "history": 4, "d_max": 4, "level": 2}, CASES[case])
 
 
 def some_actions(env: Any, count: int) -> NDArray[np.int64]:

@@ -67,7 +67,7 @@ ARGUMENTS: list[tuple[str, Any, str]] = [
     ("changes", [5], "a change must be .time, .x, y., free., not 5"),
     ("changes", [(1, (9, 9), True)], "change at .9, 9. lies outside the map of 5 x 2"),
     ("changes", [(-1, (0, 0), True)], "the time of a change must be a whole number"),
-    ("observation", "image", 'observation must be "box" or "dict", not \'image\''),
+    ("observation", "film", 'observation must be "box", "dict" or "image", not \'film\''),
     ("observation", None, "observation must be"),
     ("reward", "money", 'reward must be "cost" or "normalised", not \'money\''),
     ("window", 4, "window must be odd, not 4"),
@@ -239,9 +239,11 @@ class TestResetOptions:
             batch.reset(options={"reset_mask": mask})
         assert one_sentence(refusal)
 
-    @pytest.mark.parametrize("options", [{"start": (0, 0)}, {"index": 0}, [], 0], ids=short)
-    def test_options_of_a_batch_hold_a_mask_and_nothing_else(self, options: Any) -> None:
-        with pytest.raises(InputError, match="options of a batched environment may hold reset_mask") as refusal:
+    @pytest.mark.parametrize("options", [{"start": (0, 0)}, {"map": 0}, [], 0], ids=short)
+    def test_options_of_a_batch_hold_a_mask_and_numbers_and_nothing_else(self, options: Any) -> None:
+        with pytest.raises(
+            InputError, match="options of a batched environment may hold reset_mask and index"
+        ) as refusal:
             make_batch().reset(options=options)
         assert one_sentence(refusal)
 

@@ -115,7 +115,7 @@ def test_every_environment_takes_a_split(env_id: str) -> None:
     assert np.array_equal(observation, batch.reset(seed=4)[0][0])
 
 
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize("env_id", ["RTPath-v0", "RTThink-v0", "RTSquad-v0"])
 @pytest.mark.parametrize("maker", [make, lambda env_id, **more: make_batch(env_id, 2, **more)])
 @pytest.mark.parametrize(
     ("settings", "words"),
@@ -136,12 +136,19 @@ def test_every_environment_takes_a_split(env_id: str) -> None:
         ({"map": lambda rng: 3}, "map must make a Grid"),
         ({"map": {"fresh": True}}, "unknown map family None"),
         ({"map": FRESH, "optimal": (500, 600)}, "20 fresh maps in a row were refused"),
-        ({"colour": "red"}, "has no argument 'colour'"),
     ],
 )
 def test_sources_that_do_not_go_together_are_refused(env_id: str, maker: Any, settings: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         maker(env_id, **settings)
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_an_unknown_argument_is_refused_by_every_environment(env_id: str) -> None:
+    with pytest.raises(InputError, match=r"has no argument 'colour'; its arguments are .*map"):
+        make(env_id, colour="red")
+    with pytest.raises(InputError, match=r"has no argument 'colour'; its arguments are .*map"):
+        make_batch(env_id, 2, colour="red")
 
 
 def walk(env: Any, actions: list[Any]) -> list[Any]:

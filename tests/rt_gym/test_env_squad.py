@@ -8,7 +8,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import rt_gym
-from reference.batches import assert_same_trajectories, make_batch, make_singles, reset_alike
+from reference.batches import assert_same_trajectories, make_batch, make_singles, reset_alike, with_case
 from rt_gym import Grid, InputError, Problem, Squad
 from rt_gym.features.dealing import DEALT, see
 from rt_gym.squad import RULES
@@ -19,7 +19,7 @@ KEYS = ("work", "arrived", "ticks", "late")
 
 
 def make(**given: Any) -> Any:
-    return gym.make("RTSquad-v0", **(SMALL | given)).unwrapped
+    return gym.make("RTSquad-v0", **with_case(SMALL, given)).unwrapped
 
 
 def play(env: Any, action: Any, seed: int = 0) -> list[Any]:
@@ -171,8 +171,8 @@ class TestProblems:
             ({"problems": []}, "6 problems"),
             ({"problems": 3}, "6 problems"),
             ({"problems": [1] * 6}, "problems, one per unit"),
-            ({"start": (0, 0)}, "options may hold map, problems"),
-            ([1], "options may hold map, problems"),
+            ({"start": (0, 0)}, "options may hold index, map, problems"),
+            ([1], "options may hold index, map, problems"),
         ],
     )
     def test_options_that_do_not_fit_are_refused(self, options: Any, words: str) -> None:

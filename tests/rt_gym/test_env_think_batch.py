@@ -50,7 +50,7 @@ def bytes_taken(env: Any) -> int:
 
 
 def arguments(case: str) -> dict[str, Any]:
-    return {"map": FIELD, "pool": 9, "max_moves": 16, "history": 4, "slice": 5} | CASES[case]
+    return batches.with_case({"map": FIELD, "pool": 9, "max_moves": 16, "history": 4, "slice": 5}, CASES[case])
 
 
 @pytest.mark.parametrize("case", CASES)

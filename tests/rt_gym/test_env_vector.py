@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
 import rt_gym
-from reference.batches import reset_alike, same, step_both
+from reference.batches import reset_alike, same, step_both, with_case
 from reference.plain_oracle import scatter
 from rt_gym import Grid, InputError, Problem
 
@@ -59,8 +59,7 @@ each_case = pytest.mark.parametrize("case", CASES)
 
 
 def settings(case: str) -> dict[str, Any]:
-    sources = {} if "problems" in CASES[case] else {"map": FIELD, "pool": 9}
-    return sources | {"max_moves": 11, "window": 5, "history": 4} | CASES[case]
+    return with_case({"map": FIELD, "pool": 9, "max_moves": 11, "window": 5, "history": 4}, CASES[case])
 
 
 def make_batch(count: int = COUNT, mode: AutoresetMode = AutoresetMode.NEXT_STEP, **given: Any) -> Any:

@@ -10,9 +10,12 @@ from training.cli.terminal import (
     MAPS,
     OUTPUT,
     AsJson,
+    Backend,
     Jobs,
+    Scheduler,
     interruptible,
     make_folder,
+    make_workers,
     named,
     print_json,
     print_tables,
@@ -31,6 +34,8 @@ def baselines(
     seeds: Seeds = 5,
     steps: Steps = 100_000,
     jobs: Jobs = -1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
     out: Out = Path("rt-gym-baselines"),
     write_docs: Docs = None,
     as_json: AsJson = False,
@@ -43,10 +48,11 @@ def baselines(
     from training.learn.rl.baselines import BaselineConfig, run_baselines
     from training.report.baselines_page import level_table, overall_table, write_baselines
 
+    workers = make_workers(jobs, backend, scheduler)
     config = BaselineConfig(**{"levels": tuple(level)} if level else {}, seeds=seeds, steps=steps)
     make_folder(out)
     with interruptible("finished trainings are kept", out), progress("beginning", config.count) as advance:
-        documents = run_baselines(config, out, jobs, lambda *told: advance(*told))
+        documents = run_baselines(config, out, workers, lambda *told: advance(*told))
     options = "".join(f" --level {name}" for name in level or ())
     command = f"rt-gym train baselines{options} --seeds {seeds} --steps {steps} --write-docs docs"
     written = write_baselines(write_docs, documents, command) if write_docs else []

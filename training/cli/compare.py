@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from training.cli.reporting import leave_report, unfinished_report
 from training.cli.terminal import (
     AGENTS,
     JUDGING,
@@ -34,6 +35,7 @@ from training.cli.terminal import (
 if TYPE_CHECKING:
     from training.judge import Calibration, Findings, Limits
     from training.judge.squads import SquadArena
+    from training.judge.tables import Table
     from training.runs import Course, Draw, Plan
 
 _BUDGETS = "10,100,1000"
@@ -44,7 +46,7 @@ _AGENT = (
 
 Maps = Annotated[
     list[str],
-    typer.Argument(metavar="MAP...", help="Bundled names, splits, map files, folders, or .scen files."),
+    typer.Argument(metavar="MAP...", help="Names, splits, map files, folders, .scen files."),
 ]
 Problems = Annotated[int, PROBLEMS.option("N", "Problems per map; of a scenario file at most this many.", max=10**6)]
 Trials = Annotated[str, PROBLEMS.option("N|converge", "How often each problem is solved.")]
@@ -61,12 +63,13 @@ Baseline = Annotated[
 ]
 Against = Annotated[
     Path | None,
-    JUDGING.option("FILE", "An earlier results.csv: better, worse or the same? Exit code 1 if any is worse."),
+    JUDGING.option("FILE", "An earlier results.csv; exit code 1 if any is worse."),
 ]
 Leaderboard = Annotated[
-    bool, JUDGING.option(None, "Rank depth controllers: 0 is the best fixed depth, 1 the oracle.", "--leaderboard")
+    bool, JUDGING.option(None, "Rank depth controllers between fixed depths and oracle.", "--leaderboard")
 ]
 Price = Annotated[float | None, JUDGING.option("STEPS", "What an expansion costs on the leaderboard; 0.01.", min=0.0)]
+Replays = Annotated[int, RUNNING.option("N", "Problems that report.html replays.", min=0, max=1000)]
 Out = Annotated[Path, RUNNING.option("FOLDER", "Where tables, plots and finished jobs are kept.", parser=named)]
 
 
@@ -89,6 +92,7 @@ def compare(
     against: Against = None,
     leaderboard: Leaderboard = False,
     price: Price = None,
+    replays: Replays = 4,
     out: Out = Path("rt-gym-compare"),
     jobs: Jobs = -1,
     backend: Backend = "loky",
@@ -101,7 +105,9 @@ def compare(
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.judge import Question, find
-    from training.judge.tables import too_slow
+    from training.judge.ranking import score
+    from training.judge.tables import leaderboard_table, too_slow
+    from training.report.comparison import Part
     from training.runs import Draw, choose_changes, read_runs, run_plan, time_again
     from training.runs.contenders import parse_trials
 
@@ -115,16 +121,26 @@ def compare(
     bounds["repeats"] = repeats
     specs = agent or _default_agents(leaderboard)
     plan, calibration = _plan(maps, draw, specs, limits, bounds, out, baseline, units)
-    with resumable("running", plan.runs, "runs", out) as advance:
-        runs = run_plan(plan, out, workers, advance)
-    if limits.times and not units:
-        with interruptible("all runs are kept", out):
-            runs = time_again(plan, runs, too_slow, out)
-    squads = _run_squads(plan, units, tick_ms, out)
+    with unfinished_report(out, f"rt-gym compare {' '.join(maps)}", plan.document):
+        with resumable("running", plan.runs, "runs", out) as advance:
+            runs = run_plan(plan, out, workers, advance)
+        if limits.times and not units:
+            with interruptible("all runs are kept", out):
+                runs = time_again(plan, runs, too_slow, out)
+        squads = _run_squads(plan, units, tick_ms, out)
     question = Question(baseline, former, str(against), calibration.paces, calibration.left_out, squads)
     findings = find(plan, runs, question)
     asked = {"optimal_from": low, "optimal_to": None if high == inf else high, "baseline": baseline}
-    _tell(findings, findings.write(out, asked), as_json, ranked_at)
+    files = findings.write(out, asked)
+    standings = [] if ranked_at is None else score(runs, ranked_at, seed)
+    board = [] if ranked_at is None else [leaderboard_table(standings, ranked_at, findings.precomputing)]
+    part = Part(findings.title, findings, board, asked)
+    files.append(leave_report(out, f"Which agent to take: {findings.title}", [part], problems=replays))
+    if as_json:
+        ranked = {"leaderboard": [standing.document() for standing in standings]} if standings else {}
+        print_json(findings.document() | ranked | {"files": [str(path) for path in files]})
+    else:
+        _tell(findings, board, files)
     if findings.regressed:
         raise typer.Exit(1)
 
@@ -221,18 +237,8 @@ def _run_squads(plan: "Plan", units: int | None, tick_ms: float | None, out: Pat
         return run_squads(plan, units, tick_ms, out, advance)
 
 
-def _tell(findings: "Findings", files: list[Path], as_json: bool, price: float | None) -> None:
-    from training.judge.ranking import score
-    from training.judge.tables import leaderboard_table
-
-    names = [str(path) for path in files]
-    standings = [] if price is None else score(findings.runs, price, findings.plan.seed)
-    if as_json:
-        ranked = {"leaderboard": [standing.document() for standing in standings]} if standings else {}
-        print_json(findings.document() | ranked | {"files": names})
-        return
-    board = [] if price is None else [leaderboard_table(standings, price, findings.precomputing)]
+def _tell(findings: "Findings", board: "list[Table]", files: list[Path]) -> None:
     print_tables(findings.tables() + board)
     typer.echo(findings.notes())
-    for lines in (findings.remarks(), findings.recommendations, names):
+    for lines in (findings.remarks(), findings.recommendations, [str(path) for path in files]):
         typer.echo("\n".join(["", *lines]) if lines else "", nl=bool(lines))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Env = Annotated[str, LEARNING.option("ID", "Where, see above.")]
 Agent = Annotated[str, AGENTS.option("ID[:NAME=VALUE]", "Who decides, see above.")]
-SplitName = Annotated[str, MAPS.option("NAME", "The split whose problems are walked.")]
+SplitName = Annotated[str | None, MAPS.option("NAME", "Whose problems are walked; mixed-train, or that of the level.")]
 PerMap = Annotated[int, MAPS.option("N", "Problems per map, at most.", min=1, max=10**6)]
 Sight = Annotated[int | None, MAPS.option("N", "How far the agent sees, in RTPath-v0 and RTThink-v0.", min=0)]
 MaxMoves = Annotated[int, LEARNING.option("N", "Where an episode is cut.", min=1, max=10**9)]
@@ -35,7 +35,7 @@ Table = Annotated[Path | None, OUTPUT.option("FILE", "Write every column to this
 def log(
     env: Env = "RTDepth-v0",
     agent: Agent = "oracle-lrta",
-    split: SplitName = "mixed-train",
+    split: SplitName = None,
     problems: PerMap = 16,
     vision: Sight = None,
     max_moves: MaxMoves = 10_000,
@@ -46,7 +46,7 @@ def log(
 ) -> None:
     """Log episodes of an agent in an environment, step by step, for offline learning.
 
-    RTPath-v0, RTPathFog-v0: any agent, or random.
+    RTPath-v0, RTPathFog-v0, levels such as RTPath-Maze-32x32-v0: any agent, or random.
     RTDepth-v0, RTDeepen-v0: rule-lrta, oracle-lrta, classifier-lrta or policy-lrta, or random.
     RTDepthGoal-v0: rule, general-lrta:policy=FILE with a network, or random.
     RTThink-v0: think-lss:policy=rule, mo-rts, N or FILE, or random.

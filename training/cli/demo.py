@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from training.cli.reporting import leave_report
 from training.cli.terminal import (
     AsJson,
     Backend,
@@ -55,12 +56,19 @@ def demo(
     plans = {name: _plan(name, seed) for name in _MAPS}
     make_folder(out)
     findings = _compare(plans, workers)
-    files = [str(path) for path in _draw(findings, out)]
+    files = [str(path) for path in (*_draw(findings, out), _leave_report(findings, out))]
     if as_json:
         print_json({"seed": seed, "maps": [_document(*pair) for pair in findings.items()], "files": files})
         return
     print_tables(_table(*pair) for pair in findings.items())
     typer.echo("\n".join([next(iter(findings.values())).notes(), _NOTES, "", *files]))
+
+
+def _leave_report(findings: "dict[str, Findings]", out: Path) -> Path:
+    from training.report.comparison import Part
+
+    parts = [Part(_title(name), found) for name, found in findings.items()]
+    return leave_report(out, "Classical and learned agents", parts)
 
 
 def _plan(name: str, seed: int) -> "Plan":

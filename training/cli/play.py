@@ -22,7 +22,7 @@ from training.cli.terminal import (
 
 if TYPE_CHECKING:
     from rt_gym import Grid, Problem
-    from training.cli.show import Solo, Team
+    from training.cli.show import Piece, Solo, Team
 
 _MOST_SHOWN = 1 << 22  # cells of a map that is shown as a whole, unless a part of it is asked for
 _CLOSE = 256  # cells along each side of what is shown of a larger one
@@ -42,7 +42,7 @@ Budget = Annotated[int | None, _AGENT.option("N", "Expansions per move; fits the
 Units = Annotated[int | None, _SQUAD.option("N", "How many units go at once, each with an agent.", min=1, max=10_000)]
 _OF_ALL = f"Expansions per tick for all together; {_PER_UNIT} per unit if not given."
 AllowanceOfAll = Annotated[int | None, _SQUAD.option("N", _OF_ALL, min=1, max=10**12)]
-Rule = Annotated[str | None, _SQUAD.option("NAME", "Who gets them: equal, round-robin, nearest or neediest.")]
+Rule = Annotated[str | None, _SQUAD.option("NAME", "equal, round-robin, nearest or neediest.")]
 Blocking = Annotated[bool, _SQUAD.option(None, "Units are in each other's way.", "--blocking")]
 Push = Annotated[bool, _SQUAD.option(None, "Units on their goals are pushed out of the way.", "--push")]
 SharedFog = Annotated[bool, _SQUAD.option(None, "Units tell each other what they see.", "--shared-fog")]
@@ -52,10 +52,12 @@ Fps = Annotated[float, _SHOWING.option("N", "Pictures per second.", min=0.1, max
 Every = Annotated[int, _SHOWING.option("N", "Show one of this many moves.", min=1)]
 Zoom = Annotated[int | None, _SHOWING.option("N", "Show this many cells around the agent; 256 on huge maps.", min=1)]
 Trace = Annotated[
-    Path | None, _SHOWING.option("FILE", "Write a search trace for Posthoc (.trace.json, .trace.yaml).", parser=named)
+    Path | None, _SHOWING.option("FILE", "A search trace for Posthoc (.trace.json, .trace.yaml).", parser=named)
 ]
+Html = Annotated[Path | None, _SHOWING.option("FILE", "Write a page that replays the run in a browser.", parser=named)]
+Beside = Annotated[str | None, _SHOWING.option("ID[:NAME=VALUE,...]", "A second agent, for the page of --html.")]
 Save = Annotated[
-    list[Path] | None, _SHOWING.option("FILE", "Write a film (.gif, .mp4) or the last picture (.png); can be repeated.")
+    list[Path] | None, _SHOWING.option("FILE", "A film (.gif, .mp4) or the last picture (.png); repeatable.")
 ]
 
 
@@ -173,6 +175,8 @@ def play(
     zoom: Zoom = None,
     save: Save = None,
     trace: Trace = None,
+    html: Html = None,
+    beside: Beside = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -186,18 +190,25 @@ def play(
     order.check(budget, vision, step)
     if trace is not None:
         _check_trace(trace, units)
+    _check_html(html, beside, units)
     task, files = _Task(map_name, start, goal, optimal, vision, changes, seed), list(dict.fromkeys(save or ()))
     ways = agent, max_moves, seed
     piece, zoom = _solo(task, zoom, budget, *ways) if units is None else _team(task, zoom, order, *ways)
+    pieces: list[Piece] = [piece]
+    if beside is not None:
+        pieces.append(_solo(task, None, budget, beside, max_moves, seed)[0])
     tell_remarks(map_name, piece.grid)
-    perform(piece, Look(window, step, fps, every, zoom, as_json), files)
+    perform(piece, Look(window, step, fps, every, zoom, as_json or html is not None), files)
     if trace is not None and isinstance(piece, Solo):
         piece.write_trace(trace)
         files.append(trace)
+    if html is not None:
+        files.append(_write_html(html, pieces))
     if as_json:
-        print_json(piece.document() | {"files": [str(path) for path in files]})
+        rival = {"beside": pieces[1].document()} if len(pieces) > 1 else {}
+        print_json(piece.document() | rival | {"files": [str(path) for path in files]})
     else:
-        typer.echo("\n".join([*piece.summary(), *map(_saved, files)]))
+        typer.echo("\n".join([*(line for one in pieces for line in one.summary()), *map(_saved, files)]))
 
 
 def _check_trace(path: Path, units: int | None) -> None:
@@ -209,6 +220,34 @@ def _check_trace(path: Path, units: int | None) -> None:
         _refuse("--trace tells what one agent does: it does not go with --units")
     check_ending(path)
     require_writable(path)
+
+
+def _check_html(path: Path | None, beside: str | None, units: int | None) -> None:
+    """Refuse a second agent that is shown nowhere, and a place where no page can be written, before anything is run."""
+    from rt_gym.files import require_writable
+
+    if beside is not None and path is None:
+        _refuse("--beside goes with --html")
+    if beside is not None and units is not None:
+        _refuse("--beside is a second agent on the same problem: it does not go with --units")
+    if path is not None:
+        require_writable(path)
+
+
+def _write_html(path: Path, pieces: "list[Piece]") -> Path:
+    """Write the page that replays runs, the first of which has been measured."""
+    from training.cli.show import Solo, Team
+    from training.report.html import write_replay
+
+    first, *others = pieces
+    title = f"{' and '.join(one.label for one in pieces)} on {first.grid.name}"
+    with progress("recording", 1):
+        for other in others:
+            other.measure()
+        if isinstance(first, Team):
+            return write_replay(path, title, f"{first.run.units} units on {first.grid.name}", first.recording())
+        name = f"{first.grid.name}, {first.problem.start} to {first.problem.goal}"
+        return write_replay(path, title, name, [one.recording() for one in pieces if isinstance(one, Solo)])
 
 
 def _solo(

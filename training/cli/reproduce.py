@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from training.cli.reporting import leave_report
 from training.cli.terminal import (
     OUTPUT,
     PROBLEMS,
@@ -24,8 +25,11 @@ from training.cli.terminal import (
 from training.experiments import ids
 
 if TYPE_CHECKING:
+    from training.experiments.conduct import Conducted
     from training.experiments.frame import Experiment
     from training.runs import Workers
+
+_REPLAYED = 2  # problems of every part
 
 Id = Annotated[str, typer.Argument(metavar="ID|all", help=f"One of {', '.join(ids())}.")]
 Size = Annotated[
@@ -46,6 +50,10 @@ Check = Annotated[
     Path | None,
     OUTPUT.option("FOLDER", "Only make a few runs of FOLDER/results/*.json again, and stamp what comes out the same."),
 ]
+Archive = Annotated[
+    Path | None,
+    OUTPUT.option("FILE", "Run nothing: pack the rows that experiments of --size have left in --out into a .zip file."),
+]
 
 
 def reproduce(
@@ -59,6 +67,7 @@ def reproduce(
     write_docs: Docs = None,
     pages: Pages = None,
     check: Check = None,
+    archive: Archive = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
@@ -80,6 +89,9 @@ def reproduce(
             _check_documents({one.id for one in chosen}, check, maps, out, make_workers(jobs, backend, scheduler))
         return
     check_size(size)
+    if archive:
+        _pack([one.id for one in chosen], size, out, archive)
+        return
     if write_docs:
         _check_docs(write_docs, maps)
     workers = make_workers(jobs, backend, scheduler)
@@ -97,20 +109,42 @@ def _conduct(
 ) -> list[dict[str, Any]]:
     """Run experiments one after the other; of several, those that need a missing library are left out."""
     from rt_gym.errors import MissingLibrary
-    from training.experiments.conduct import conduct
+    from training.experiments.conduct import carry_out
 
     documents = []
     for experiment in experiments:
         try:
-            documents.append(conduct(experiment, size, maps, out, workers, progress))
+            done = carry_out(experiment, size, maps, out, workers, progress)
         except MissingLibrary as error:
             if len(experiments) == 1:
                 raise
             typer.echo(f"{experiment.id} is left out: {error}", err=True)
             continue
+        documents.append(done.document)
+        report = _leave_report(done)
         if tell:
             _tell(documents[-1])
+            typer.echo(f"\n{report}")
     return documents
+
+
+def _leave_report(done: "Conducted") -> Path:
+    """Write the report of an experiment beside its tables."""
+    from training.report.comparison import Part
+    from training.report.results_page import claims_table, remarks, tables
+
+    document = done.document
+    named = zip(document["parts"], done.findings(), strict=True)
+    parts = [Part(part["name"] or findings.title, findings) for part, findings in named]
+    shown = {
+        "intro": [f"{document['paper']}.", *remarks(document)],
+        "tables": [claims_table(document), *tables(document)],
+    }
+    return leave_report(done.folder, _head(document), parts, problems=_REPLAYED, **shown)
+
+
+def _head(document: dict[str, Any]) -> str:
+    return f"{document['id'].upper()}: {document['title']}"
 
 
 def _check_documents(chosen: set[str], folder: Path, maps: Path | None, out: Path, workers: "Workers") -> None:
@@ -134,6 +168,15 @@ def _check_documents(chosen: set[str], folder: Path, maps: Path | None, out: Pat
         raise InputError("; ".join(differ))
 
 
+def _pack(experiments: list[str], size: str, out: Path, archive: Path) -> None:
+    """Pack what is in the work folder, and say how its readers know that they have the same."""
+    from training.report.rows_archive import find_tables, pack_rows
+
+    tables = find_tables(out, experiments, size)
+    typer.echo(f"{archive}: {len(tables)} tables of {len({table.parent for table in tables})} experiments")
+    typer.echo(f"SHA-256 {pack_rows(out, tables, archive)}")
+
+
 def _check_maps(maps: Path | None) -> None:
     from rt_gym import InputError
     from rt_gym.files import shown
@@ -155,8 +198,7 @@ def _check_docs(docs: Path, maps: Path | None) -> None:
 def _tell(document: dict[str, Any]) -> None:
     from training.report.results_page import CLAIM_WORDS, claims_table, remarks, tables
 
-    head = f"{document['id'].upper()}: {document['title']}"
-    typer.echo("\n".join([head, document["paper"] + ".", *remarks(document), ""]))
+    typer.echo("\n".join([_head(document), document["paper"] + ".", *remarks(document), ""]))
     print_tables(tables(document))
     claims = claims_table(document)
     print_table(claims.title, claims.columns, claims.rows, CLAIM_WORDS)

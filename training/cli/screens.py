@@ -148,10 +148,13 @@ class Screen(ABC):
     def show(self, scene: Scene, story: str = "", hint: str = "") -> None:
         """Show a scene with words below it, if it tells words."""
         self._shown = time.monotonic()
-        content = Content(scene, story, _PAUSED if self._paused else hint)
+        content = Content(scene, story, hint)
         if self._keys.listening:
             self._past.keep(content)
-        self.draw(content)
+        self._present(content)
+
+    def _present(self, content: "Content") -> None:
+        self.draw(content._replace(hint=_PAUSED) if self._paused else content)
 
     @abstractmethod
     def draw(self, content: "Content") -> None:
@@ -189,8 +192,7 @@ class Screen(ABC):
         """Show the scene so many before the last one, if there is one, and stop the time or let it go on."""
         self._back, self._paused = min(back, max(0, len(self._past) - 1)), paused
         if len(self._past):
-            content = self._past[self._back]
-            self.draw(content if not paused else content._replace(hint=_PAUSED))
+            self._present(self._past[self._back])
 
     def linger(self) -> None:
         """Leave the last scene where it is for a while: whoever has paused may still go back."""

@@ -32,8 +32,10 @@ from training.cli.playback import (
 )
 from training.cli.screens import Look, Screen
 from training.cli.terminal import progress
+from training.report.replays import Recording, SquadRecording, record_squad
 from training.runs import Contender
 from training.runs.contenders import blaming, make_agent
+from training.runs.jobs import provenance
 
 _HINT = "space: pause   b: back   q: stop"
 _STEP_HINT = "Enter: next move   b: back   q: stop   g: cost from where the search began   f: g + value"
@@ -125,6 +127,11 @@ class Solo(Piece):
     def write_trace(self, path: Path) -> None:
         """Make the run once more, with a log, and write it as a trace."""
         save_trace(self._made(log=True), path)
+
+    def recording(self) -> Recording:
+        """Make the run once more, with a log, to be replayed in a page."""
+        run = self._made(log=True)
+        return Recording(self.contender, run, run.moves, run.cost, run.outcome, provenance()["command"])
 
     def _made(self, log: bool = False) -> Run:
         limit, moves, seed = self.contender.budget, self.max_moves, self.seed
@@ -219,6 +226,11 @@ class Team(Piece):
     def moves(self) -> int:
         """How many ticks it has."""
         return self.run.ticks
+
+    def recording(self) -> SquadRecording:
+        """Make the run once more, to be replayed in a page."""
+        with blaming(self.contender.agent, self.grid):
+            return record_squad(self.label, self._squad(), self._allowance, self.max_moves, provenance()["command"])
 
     def replay(self) -> SquadPlayback:
         """Return the same run, tick by tick."""

@@ -8,6 +8,8 @@ import typer
 
 from training.cli import data
 from training.cli.baselines import baselines
+from training.cli.ground import ground
+from training.cli.reporting import leave_report, unfinished_report
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
@@ -35,6 +37,9 @@ from training.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from training.judge import Findings
     from training.judge.tables import Table
     from training.learn.goal import GoalResult
     from training.learn.select import Candidate, DepthResult
@@ -109,13 +114,29 @@ def depth(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, read_draw(problems, optimal, seed))
     make_folder(out)
-    with interruptible("finished jobs are kept", out):
+    with _unfinished(out, "depth"), interruptible("finished jobs are kept", out):
         result = train_depth(config, parts, out, workers, progress, csv)
+    _report(out, "depth", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
     _print_training(result)
     _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
+
+
+def _unfinished(out: Path, what: str) -> "AbstractContextManager[None]":
+    """Leave a report that says what is missing if a training is stopped."""
+    from training.runs.jobs import provenance
+
+    return unfinished_report(out, f"rt-gym train {what}", provenance)
+
+
+def _report(out: Path, what: str, findings: "Findings", files: list[Path], tables: "Sequence[Table]" = ()) -> None:
+    """Write the report of a training, and name it among its files."""
+    from training.report.comparison import Part
+
+    part = Part(findings.title, findings, tables)
+    files.append(leave_report(out, f"rt-gym train {what}: judged by {findings.title}", [part]))
 
 
 def _print_training(result: "DepthResult") -> None:
@@ -190,8 +211,9 @@ def goal(
     parts = draw_parts({"train": maps, "test": test}, read_draw(problems, optimal, seed))
     make_folder(out)
     about = {"maps": maps or ["mixed-train"], "problems": problems, "seed": seed, "command": "rt-gym train goal"}
-    with interruptible("finished jobs are kept", out):
+    with _unfinished(out, "goal"), interruptible("finished jobs are kept", out):
         result = train_goal(config, parts, out, workers, about, progress)
+    _report(out, "goal", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
@@ -217,9 +239,7 @@ def _print_policy(result: "GoalResult") -> None:
     typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying no"))
 
 
-Env = Annotated[
-    str, LEARNING.option("ID", "RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0, RTPath-v0, RTPathFog-v0, a level.")
-]
+Env = Annotated[str, LEARNING.option("ID", "RTDepth, RTDeepen, RTDepthGoal, RTThink, RTPath, a level.")]
 Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (of lookaheads).")]
 Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
 Generations = Annotated[
@@ -236,7 +256,7 @@ Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4,
 Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
 Slice = Annotated[int | None, LEARNING.option("N", "States that RTThink-v0 expands at a time; 20.", min=1)]
-Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of the hidden layers; 32, 2 for cma, 64,64 in RTPath.")]
+Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of hidden layers; 32, cma 2, RTPath 64,64.")]
 Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
 Every = Annotated[int, LEARNING.option("N", "Steps between two validations.", min=1)]
 Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20.", min=1)]
@@ -278,8 +298,7 @@ def rl(
 
     Without maps: the splits mixed-train, mixed-validation and mixed-test, or those of the level.
     Checkpoints are kept in the folder: the same command goes on where it was stopped.
-    Without --algo: ppo, or cma in RTDepthGoal-v0, where other learners imitate the rule first; maskable-ppo in RTPath
-    and its levels, after imitating the rule there.
+    Without --algo: ppo; cma in RTDepthGoal-v0; in RTPath maskable-ppo, after imitating a rule.
     """
     from rt_gym import InputError
     from training.learn import draw_parts
@@ -300,8 +319,11 @@ def rl(
         raise InputError(f"{env} has maps of its own: leave out --maps, --validation and --test, or take another --env")
     parts = draw_parts(given, read_draw(problems, optimal, seed), config.splits)
     make_folder(out)
-    with interruptible("what was learned until the last look at the validation maps is kept", out):
+    kept = "what was learned until the last look at the validation maps is kept"
+    with _unfinished(out, "rl"), interruptible(kept, out):
         result = train_rl(config, parts, out, workers, progress, tensorboard)
+    if result.findings is not None:
+        _report(out, "rl", result.findings, result.files, result.tables[len(result.findings.tables()) :])
     if as_json:
         print_json(result.document())
         return
@@ -351,8 +373,9 @@ def blocks(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
     make_folder(out)
-    with interruptible("finished work is kept", out):
+    with _unfinished(out, "blocks"), interruptible("finished work is kept", out):
         result = train_blocks(config, parts, out, workers, progress)
+    _report(out, "blocks", result.findings, result.files, [result.table()])
     if as_json:
         print_json(result.document())
         return
@@ -411,3 +434,4 @@ def dealer(
 app.command()(data.log)
 app.command()(data.export)
 app.command()(baselines)
+app.command()(ground)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rt_gym import InputError
 from rt_gym.files import make_folder
@@ -17,6 +17,7 @@ from training.experiments import load
 from training.experiments.evidence import Evidence, map_tables
 from training.experiments.frame import SIZES, Experiment, Finding, Generated, Ground, Part, Split, check_size
 from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
+from training.judge import Findings, find
 from training.judge.tables import Table
 from training.learn import Reporting, TrainingSetup, silent
 from training.runs import Course, Plan, Result, Runs, Workers, run_plan, write_tables
@@ -26,6 +27,19 @@ from training.runs.jobs import provenance, source_stamp
 STAND_INS = "Generated maps of our own stand in for the public ones: nothing here speaks about the paper."
 OUT = Path("rt-gym-reproduce")
 _UNCOUNTED = ("memory", "memory_bytes")  # what a run holds may change while it does the same
+
+
+class Conducted(NamedTuple):
+    """An experiment that was run: what it found, as JSON takes it, and the plan and the runs of every part."""
+
+    document: dict[str, Any]
+    plans: list[Plan]
+    runs: list[Runs]
+    folder: Path
+
+    def findings(self) -> Iterator[Findings]:
+        """Yield what follows from the runs of every part."""
+        return map(find, self.plans, self.runs)
 
 
 def conduct(
@@ -46,8 +60,14 @@ def conduct(
         workers: what runs the jobs; all cores of this machine by default.
         progress: shows how far each stage has come.
     """
+    return carry_out(experiment, size, maps, out, workers or Workers(), progress).document
+
+
+def carry_out(
+    experiment: Experiment, size: str, maps: Path | None, out: Path, workers: Workers, progress: Reporting
+) -> Conducted:
+    """Run one experiment and write its tables; arguments as in ``conduct``."""
     check_size(size)
-    workers = workers or Workers()
     drawn = [_draw(experiment, part, size, maps, progress) for part in experiment.parts]
     home = out / experiment.id / size
     make_folder(home)
@@ -62,7 +82,7 @@ def conduct(
     document = describe(experiment, plans, evidence, size, maps is not None) | {"probe": probe}
     settings = {"parts": [plan.document() for plan in plans], "found": document}
     write_tables(home, settings, *found)
-    return document
+    return Conducted(document, plans, found, home)
 
 
 def _draw(experiment: Experiment, part: Part, size: str, maps: Path | None, progress: Reporting) -> tuple[Course, ...]:

@@ -5,7 +5,6 @@ The problems of every map are resampled by themselves: intervals speak of such p
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
-from itertools import compress
 from math import isfinite
 from typing import Any
 
@@ -22,7 +21,7 @@ from training.judge.tables import MEASURES, Table, digits, interval, percent
 from training.learn.fit import PredictionQuality
 from training.runs import Entry, Row, Runs
 from training.runs.contenders import load_agent
-from training.runs.rows import Batch, Places
+from training.runs.rows import Batch
 
 Strata = NDArray[np.int64]
 
@@ -83,7 +82,7 @@ class Evidence:
         """Return the evidence of every map by itself, by the map's name."""
         places = self.rows.batches[0].places
         names = dict.fromkeys(ground.map for ground in places.grounds)
-        return {name: Evidence(_on(self.rows, places.maps == k), grids=self.grids) for k, name in enumerate(names)}
+        return {name: Evidence(self.rows.on(places.maps == k), grids=self.grids) for k, name in enumerate(names)}
 
     def resampled_points(self, cut_off: int, meter: str) -> dict[Entry, tuple[Floats, Floats]]:
         """Return expansions per move and quality, over all problems and each resampling of them.
@@ -204,14 +203,7 @@ def map_tables(title: str, runs: Runs) -> list[Table]:
     if not strata.any():
         return []
     names = dict.fromkeys(ground.map for ground in places.grounds)
-    return [score_table(f"{title}{name}", _on(runs, strata == k)) for k, name in enumerate(names)]
-
-
-def _on(runs: Runs, chosen: NDArray[np.bool_]) -> Runs:
-    """Return the runs on some problems."""
-    places = list(compress(runs.batches[0].places.rows(), chosen))
-    some = Places.of(places)
-    return Runs(tuple(Batch(b.entry, some, {n: c[chosen] for n, c in b.columns.items()}) for b in runs.batches))
+    return [score_table(f"{title}{name}", runs.on(strata == k)) for k, name in enumerate(names)]
 
 
 def ratio_table(title: str, rows: Runs | Iterable[Row]) -> Table:

@@ -104,7 +104,8 @@ def contest(
     env: str, network: Network, problems: Sequence[Problem], seed: int = 0, max_moves: int | None = None
 ) -> dict[str, Evaluation]:
     """Return what the anchors, the rule and a network reach; the network also by chance, which ends loops."""
-    settings, limits = network.settings, {"seed": seed, "max_moves": max_moves}
+    settings = network.settings
+    limits: dict[str, Any] = {"seed": seed, "max_moves": max_moves}
     own = {
         "the rule": LeastVisited(problems, settings["window"]),
         "network": network.choose,

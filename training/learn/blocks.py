@@ -366,7 +366,7 @@ def train_blocks(
 
 def rivals() -> list[str]:
     """Return the agents that genes are compared with: all that need neither a policy nor a prepared map."""
-    learned = {"classifier-lrta", "policy-lrta", ID}
+    learned = {"classifier-lrta", "policy-lrta", "expecting-astar", ID}
     return [name for name in portfolio() if name not in learned and not load_agent(name).precomputes]
 
 

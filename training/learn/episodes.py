@@ -27,6 +27,7 @@ from training.learn.walkers import Walker, make_walker
 
 KIND, VERSION = "file of episodes", 1
 _MISSING = "Minari datasets need Minari and h5py: pip install 'rt_gym[offline]'"
+USUAL_SPLIT = "mixed-train"
 _PAIR = ("action_depth", "action_goal")  # the columns of an action that is two numbers
 
 
@@ -153,7 +154,7 @@ def check_minari_name(name: str) -> None:
 def log_episodes(
     env_id: str,
     agent: str,
-    split: str,
+    split: str | None = None,
     per_map: int = 16,
     seed: int = 0,
     max_moves: int = 10_000,
@@ -163,9 +164,9 @@ def log_episodes(
     """Let an agent walk the problems of a split and return every step.
 
     Args:
-        env_id: where, one of ``training.learn.walkers.ENVIRONMENTS``.
+        env_id: where, one of ``training.learn.walkers.ENVIRONMENTS``, or a level.
         agent: who decides, see ``training.learn.walkers.make_walker``.
-        split: a name of ``rt_gym.splits``.
+        split: a name of ``rt_gym.splits``; None for that of the level, or mixed-train.
         per_map: how many problems of each map, at most.
         seed: of the first episode; the others count on.
         max_moves: after how many moves an episode is cut.
@@ -176,6 +177,7 @@ def log_episodes(
         InputError: for names that do not exist or do not go together.
     """
     walker = make_walker(env_id, agent)
+    split = gym.spec(env_id).kwargs.get("split", USUAL_SPLIT) if split is None else split
     settings = walker.settings | {"split": split, "max_moves": max_moves, "budget": None}
     settings |= {} if vision is None else {"vision": vision}
     about = {"env": env_id, "settings": settings, "agent": agent, "split": split, "seed": seed}

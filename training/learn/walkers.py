@@ -1,8 +1,8 @@
 """Who decides in an environment while episodes are logged: agents, rules, networks, or chance.
 
-Agents move in RTPath-v0 and RTPathFog-v0. In RTDepth-v0 and RTDeepen-v0 those that choose a depth (``rule-lrta``,
-``oracle-lrta``, ``classifier-lrta``, ``policy-lrta``) act in a world of their own beside the environment, which is
-asked for the depths that they choose; both must walk the same path.
+Agents move in RTPath-v0, RTPathFog-v0 and on levels. In RTDepth-v0 and RTDeepen-v0 those that choose a depth
+(``rule-lrta``, ``oracle-lrta``, ``classifier-lrta``, ``policy-lrta``) act in a world of their own beside the
+environment, which is asked for the depths that they choose; both must walk the same path.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,6 +15,7 @@ from agents.policies.depth_control import DepthControl
 from agents.policies.networks import ACT, BOTH, DEEPEN, Network
 from agents.think_lss import MO_RTS, RULE, ThinkLSS
 from rt_gym import STAY, Fault, InputError, Problem, World, view
+from rt_gym.envs import level_ids
 from rt_gym.errors import choice
 from rt_gym.specs import parse_agent
 from training.judge.think import BY_HAND, FixedSlices
@@ -48,14 +49,15 @@ def make_walker(env_id: str, text: str) -> Walker:
     """Return who decides in an environment.
 
     Args:
-        env_id: one of ``ENVIRONMENTS``.
+        env_id: one of ``ENVIRONMENTS``, or that of a level (see ``rt_gym.levels``), where agents move.
         text: ``random``; an agent written as on the command line, one that the environment asks for; or, in
             RTDepthGoal-v0, ``rule``.
 
     Raises:
         InputError: if there is no such agent, or the environment asks for another.
     """
-    choice("env", env_id, ENVIRONMENTS)
+    if env_id not in level_ids():
+        choice("env", env_id, ENVIRONMENTS)
     if text == RANDOM:
         return Chance()
     if env_id == "RTDepthGoal-v0" and text == HAND_RULE:

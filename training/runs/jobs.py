@@ -41,6 +41,7 @@ from training.runs.rows import Arrays
 _HERE = Path(__file__).parent
 _AGENTS, _RT_GYM = (Path(package.__file__ or "").parent for package in (agents, rt_gym))
 _POLICY_READERS = {"agents/policies/trees.py", "agents/policies/networks.py"}
+_PRICES = {"agents/policies/ground.py"}  # reads the policies of a folder of their own
 _VERSIONED = ("numpy", "numba", "joblib")
 _COUNTED = ("rt_gym", "agents")  # all of them counts for a class of one's own anyway
 _INSTALLED = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -72,8 +73,11 @@ def _own_parts(agent_id: str) -> Iterator[tuple[str, str]]:
     closure = source_closure([module.__file__ or "", trials.__file__])
     yield from closure
     yield from map(_identity, [_HERE / "plan.py", _HERE / "rows.py"])
-    if _POLICY_READERS & {name for name, _ in closure}:
+    names = {name for name, _ in closure}
+    if _POLICY_READERS & names:
         yield from map(_identity, _policies())
+    if _PRICES & names:
+        yield from map(_identity, sorted((_AGENTS / "policies" / "prices").iterdir()))
 
 
 def _all_parts(agent_id: str) -> Iterator[tuple[str, str]]:

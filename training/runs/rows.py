@@ -8,6 +8,7 @@ rows is the same, byte for byte, on any machine and however often it was interru
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from math import isnan, nan
 from typing import Any, NamedTuple, get_type_hints
 
@@ -340,6 +341,11 @@ class Runs:
     def __iter__(self) -> Iterator[Row]:
         for batch in self.batches:
             yield from (Row(batch.entry, *pair) for pair in zip(batch.places.rows(), batch.results(), strict=True))
+
+    def on(self, chosen: NDArray[np.bool_]) -> "Runs":
+        """Return the runs on some problems, without their trials; all contenders must have met the same ones."""
+        some = Places.of(compress(self.batches[0].places.rows(), chosen))
+        return Runs(tuple(Batch(b.entry, some, {n: c[chosen] for n, c in b.columns.items()}) for b in self.batches))
 
     def timings(self) -> Iterator[Timing]:
         """Yield the times of all runs, in the order of the rows."""

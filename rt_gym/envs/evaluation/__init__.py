@@ -100,7 +100,7 @@ def _made(
             raise InputError(
                 f"{name} cannot be given to evaluate: split says what the problems are, and max_moves the end"
             )
-    spec = gym.spec(known)
+    spec: Any = gym.spec(known)
     given = {name: value for name, value in spec.kwargs.items() if name not in Sources._fields} | settings
     squad = "Squad" in known
     if max_moves is not None:

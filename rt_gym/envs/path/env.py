@@ -1,7 +1,7 @@
 """RTPath-v0 and RTPathFog-v0: their settings, the single environment and the batched one."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -46,7 +46,7 @@ class PathSettings(Settings):
         stay: whether standing still is an action, the last one.
     """
 
-    forms = ("box", "dict", "image")
+    forms: ClassVar[tuple[str, ...]] = ("box", "dict", "image")
 
     def __init__(
         self,

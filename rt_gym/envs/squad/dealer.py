@@ -52,6 +52,8 @@ class SquadSettings:
         changes: scheduled edits of the map, as ``(time, (x, y), free)``.
     """
 
+    dtype = np.float32  # of the numbers of an observation
+
     def __init__(
         self,
         units: int = 20,

@@ -88,7 +88,7 @@ def test_problems_on_blocked_cells_are_left_out_and_counted(tmp_path: Path, scen
 def dynamic(tmp_path: Path) -> Path:
     """A folder with a scenario file of version 2: an open map, then one with a wall across it."""
     lines = ["version 2", "height 40", "width 60", "cost 1 octile", "patch wall.patch", "commands"]
-    lines += ["Q 0 0 0 59 0 59", "P 1 0 30 0", "Q 1 0 0 59 0 91.31370849898476", "Q 1 30 0 59 0 1"]
+    lines += ["Q 0 0 0 59 0 59", "P 1 0 30 0", "Q 1 0 0 59 0 103.61017305527", "Q 1 30 0 59 0 1"]
     (tmp_path / "wall.scen").write_text("\n".join(lines))
     wall = "\n".join(["@"] * 39)
     (tmp_path / "wall.patch").write_text(f"type patch\npatches 1\npatch 0\nheight 39\nwidth 1\nmap\n{wall}\n")

@@ -19,7 +19,7 @@ from training.judge import speed, squads
 from training.runs import Course
 
 runner = CliRunner()
-FILES = ["settings.json", "results.csv", "times.csv", "tradeoff.png", "tradeoff.svg"]
+FILES = ["settings.json", "results.csv", "times.csv", "tradeoff.png", "tradeoff.svg", "report.html"]
 FEW = ("--problems", "5", "--optimal", "10..40", "--jobs", "1")
 
 
@@ -47,7 +47,7 @@ def test_a_map_alone_gives_all_agents_at_three_budgets_and_a_recommendation_for_
     assert [line.partition(":")[0] for line in lines if line.startswith("At ")] == [
         f"At {n} expansions per move" for n in (10, 100, 1000)
     ]
-    assert lines[-5:] == [f"rt-gym-compare/{name}" for name in FILES]
+    assert lines[-6:] == [f"rt-gym-compare/{name}" for name in FILES]
     assert sorted(path.name for path in (tmp_path / "rt-gym-compare").iterdir()) == sorted([*FILES, "jobs"])
 
 

@@ -22,6 +22,7 @@ RUNNING_JOBS = [
     "precompute pdb",
     "precompute subgoals",
     "reproduce",
+    "train baselines",
     "train blocks",
     "train depth",
     "train goal",

@@ -22,12 +22,14 @@ from training.learn.rl.baselines import (
     summarise,
 )
 from training.report.baselines_page import level_table, overall_table, write_baselines
+from training.runs import Workers
 
 LEVEL, OTHER = "RTPath-Open-16x16-v0", "RTPathFog-Random-16x16-v0"
+HERE = Workers(jobs=1)
 SMALL = BaselineConfig((LEVEL, OTHER), seeds=2, steps=64)
 
 
-def filled(cell: Cell, folder: Path) -> dict[str, Any]:
+def filled(cell: Cell) -> dict[str, Any]:
     """Stand in for a training: what a learner reaches depends on its place in the table and on the seed."""
     rank = POLICIES.index(cell.policy)
     looks = [[16.0 * k, 0.1 * k, 0.05 * k] for k in range(3)] if cell.policy in LEARNERS else []
@@ -41,9 +43,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
     """Return the cells that are filled, by a stand-in."""
     cells: list[Cell] = []
 
-    def fill(self: Cell, folder: Path) -> dict[str, Any]:
+    def fill(self: Cell) -> dict[str, Any]:
         cells.append(self)
-        return filled(self, folder)
+        return filled(self)
 
     monkeypatch.setattr(Cell, "fill", fill)
     pytest.importorskip("stable_baselines3", reason="the extra rl is not installed")
@@ -59,23 +61,24 @@ class TestCells:
     def test_what_is_kept_is_not_done_again_and_what_is_damaged_is(
         self, counted: list[Cell], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        first = run_baselines(SMALL, tmp_path, 1, quiet)
+        first = run_baselines(SMALL, tmp_path, HERE, quiet)
         assert counted == list(SMALL.cells())
-        assert run_baselines(SMALL, tmp_path, 1, quiet) == first
+        assert run_baselines(SMALL, tmp_path, HERE, quiet) == first
         assert len(counted) == SMALL.count == 2 * (2 * 5 + 4)
-        (tmp_path / "cells" / counted[0].name).write_text('{"weighted": 1')
-        assert run_baselines(SMALL, tmp_path, 1, quiet) == first
-        assert counted[SMALL.count :] == counted[:1]
-        assert "damaged, the training is made again" in capsys.readouterr().err
+        shards = sorted((tmp_path / "jobs").rglob("*.npz"))
+        shards[0].write_bytes(shards[0].read_bytes()[:-9])
+        assert run_baselines(SMALL, tmp_path, HERE, quiet) == first
+        assert 0 < len(counted[SMALL.count :]) < SMALL.count
+        assert "damaged" in capsys.readouterr().err
 
     def test_scores_are_0_for_chance_and_1_for_the_anchor(self, counted: list[Cell], tmp_path: Path) -> None:
-        for document in run_baselines(SMALL, tmp_path, 1, quiet):
+        for document in run_baselines(SMALL, tmp_path, HERE, quiet):
             assert np.mean(document["policies"][RANDOM]["scores"]) == pytest.approx(0)
             assert document["policies"][ANCHOR]["scores"] == [pytest.approx(1)]
             assert len(document["policies"][RECIPE]["scores"]) == 2
 
     def test_the_recipe_is_compared_with_every_other_policy(self, counted: list[Cell], tmp_path: Path) -> None:
-        found = summarise(run_baselines(SMALL, tmp_path, 1, quiet))
+        found = summarise(run_baselines(SMALL, tmp_path, HERE, quiet))
         assert found["PPO"]["beaten_by_recipe"] == [1.0, 1.0, 1.0]
         assert found[ANCHOR]["beaten_by_recipe"][0] == 0.0
         assert found[RANDOM]["interquartile_mean"][0] < found[RECIPE]["interquartile_mean"][0]
@@ -95,7 +98,7 @@ class TestCells:
 
 
 def test_the_page_shows_every_policy_and_a_figure_per_level(counted: list[Cell], tmp_path: Path) -> None:
-    documents = run_baselines(SMALL, tmp_path, 1, quiet)
+    documents = run_baselines(SMALL, tmp_path, HERE, quiet)
     written = write_baselines(tmp_path, documents, "rt-gym train baselines --seeds 2")
     page = (tmp_path / "baselines.md").read_text()
     assert {path.name for path in written} == {

@@ -99,6 +99,12 @@ class TestWalks:
         assert path[:4] == ("goal_0", "goal_1", "position_0", "position_1")
         assert path[-1] == "window_120"
 
+    def test_a_level_has_a_split_of_its_own(self) -> None:
+        episodes = log_episodes("RTPath-Maze-16x16-v0", "rta", per_map=1, max_moves=300)
+        assert episodes.about["settings"]["split"] == "maze-16-train"
+        assert len(episodes) == 512
+        assert episodes.terminated.sum() > 0
+
     def test_sight_is_part_of_the_environment(self) -> None:
         near, far = (logged("RTThink-v0", "think-lss", vision=vision) for vision in (1, None))
         assert near.about["settings"]["vision"] == 1

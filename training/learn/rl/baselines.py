@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
-from rt_gym import Evaluation, InputError, evaluate
+from rt_gym import Evaluation, Grid, InputError, evaluate
 from rt_gym.errors import quoted, whole
-from rt_gym.files import atomic_write, make_folder, read_bytes
 from training.judge.aggregate import interquartile_mean, probability_of_improvement
 from training.judge.stats import Floats
 from training.judge.walks import BOUNDED, LIMIT, weighted
@@ -26,7 +26,8 @@ from training.learn.rl.course import RLConfig, level_of
 from training.learn.rl.model import NORM, check_installed, libraries
 from training.learn.rl.train import train_network
 from training.runs import Draw, Workers
-from training.runs.execution import say_damaged
+from training.runs.execution import Store, run_all
+from training.runs.jobs import Series, Work
 
 LEVELS = ("RTPath-Open-16x16-v0", "RTPath-Random-16x16-v0", "RTPathFog-Random-16x16-v0")
 RECIPE = "recipe"
@@ -36,7 +37,6 @@ POLICIES = (RANDOM, GREEDY, *LEARNERS, BEST, ASTAR, ANCHOR)
 LOOKS = 4  # at the validation split, while a learner learns
 _EPISODES, _STEPS, _GAMMA = 64, 16, 0.99  # side by side, between updates, the discount
 _PER_MAP = 1 << 20  # all problems of a split
-_MOST_BYTES = 1 << 24  # of a cell
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,11 @@ class Cell:
     seed: int
     steps: int
 
-    @property
-    def name(self) -> str:
-        """The name of its file."""
-        return "-".join([self.level, self.policy.replace(" ", "-"), f"s{self.seed}", str(self.steps)]) + ".json"
-
-    def fill(self, folder: Path) -> dict[str, Any]:
+    def fill(self) -> dict[str, Any]:
         """Train if need be, judge on the test split, and return what came of it, as JSON takes it."""
         looks, label = list[list[float]](), self.policy
         if self.policy == RECIPE:
-            found, looks = self._follow_recipe(folder)
+            found, looks = self._follow_recipe()
         elif self.policy in LEARNERS:
             found, looks = self._learn()
         elif self.policy == BEST:
@@ -114,11 +109,12 @@ class Cell:
         split = f"{level_of(self.level)}-{part}"
         return evaluate(self.level, policy, split, seed=self.seed, **more)
 
-    def _follow_recipe(self, folder: Path) -> tuple[Evaluation, list[list[float]]]:
+    def _follow_recipe(self) -> tuple[Evaluation, list[list[float]]]:
         config = RLConfig.usual(self.level, steps=self.steps, every=-(-self.steps // LOOKS), seed=self.seed)
         parts = draw_parts(dict.fromkeys(("train", "validation", "test")), Draw(_PER_MAP), config.splits)
-        setup = TrainingSetup(parts.train, parts.validation, Workers(jobs=1), folder / "checkpoints")
-        network, progress = train_network(config, setup)
+        with TemporaryDirectory(prefix="rt_gym-baselines-") as folder:
+            setup = TrainingSetup(parts.train, parts.validation, Workers(jobs=1), Path(folder))
+            network, progress = train_network(config, setup)
         looks = [[float(value or 0.0) for value in (look[0], *look[2:])] for look in progress.looks]
         return self._judge(network.choose, "test", **network.settings), looks
 
@@ -149,40 +145,42 @@ def make_learner(name: str, level: str, seed: int) -> Any:
     )  # fmt: skip
 
 
-def run_baselines(config: BaselineConfig, folder: Path, jobs: int, on_progress: OnProgress) -> list[dict[str, Any]]:
-    """Fill all cells that are not in the folder yet, ``jobs`` at a time, and return a document for every level."""
+@dataclass(frozen=True)
+class Filling(Work[Cell, list[dict[str, Any]]]):
+    """To fill cells: a cell is a training of a minute or two, so that a job is a single one."""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Those that take part."""
+        return ASTAR, ANCHOR, *dict.fromkeys(agent.partition(":")[0] for agent in BOUNDED)
+
+    def do(self, grid: Grid | None, items: Sequence[Cell]) -> list[dict[str, Any]]:
+        """Return what came of the cells."""
+        return [cell.fill() for cell in items]
+
+    def pack(self, result: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:
+        """Return them as the bytes of a JSON text."""
+        return {"json": np.frombuffer(json.dumps(result).encode(), np.uint8)}
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> list[dict[str, Any]]:
+        """Return what was packed."""
+        cells: list[dict[str, Any]] = json.loads(arrays["json"].tobytes())
+        for cell in cells:
+            cell["weighted"], cell["looks"]
+        return cells
+
+
+def run_baselines(
+    config: BaselineConfig, folder: Path, workers: Workers, on_progress: OnProgress
+) -> list[dict[str, Any]]:
+    """Fill all cells that are not in the folder yet, and return a document for every level."""
     check_installed(RLConfig(algo="maskable-ppo"))
-    make_folder(folder / "cells")
     cells = list(config.cells())
-    work = Parallel(n_jobs=jobs, return_as="generator")(delayed(_filled)(cell, folder) for cell in cells)
-    found = {}
-    for cell, content in zip(cells, work, strict=True):
-        found[cell] = content
-        on_progress(1, f"{cell.policy} in {cell.level}")
+    (parts,) = run_all(
+        [Series(Filling(), None, cells)], Store(folder), workers, lambda done: on_progress(done, "training and judging")
+    )
+    found = dict(zip(cells, (cell for part in parts for cell in part), strict=True))
     return [_document(level, config, found) for level in config.levels]
-
-
-def _filled(cell: Cell, folder: Path) -> dict[str, Any]:
-    """Return a cell from its file, which is written if need be."""
-    file = folder / "cells" / cell.name
-    found = _kept(file)
-    if found is None:
-        found = cell.fill(folder)
-        atomic_write(file, json.dumps(found, indent=1).encode())
-    return found
-
-
-def _kept(file: Path) -> dict[str, Any] | None:
-    """Return what a file holds; nothing if it is not there, or damaged."""
-    if not file.exists():
-        return None
-    try:
-        found: dict[str, Any] = json.loads(read_bytes(file, _MOST_BYTES))
-        found["weighted"], found["looks"]
-        return found
-    except (ValueError, KeyError, TypeError):
-        say_damaged(file, "the training is made")
-        return None
 
 
 def _document(level: str, config: BaselineConfig, cells: Mapping[Cell, dict[str, Any]]) -> dict[str, Any]:

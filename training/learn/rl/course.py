@@ -158,7 +158,9 @@ class RLConfig:
 
     def env_settings(self, problems: list[Problem]) -> dict[str, Any]:
         """Return the arguments of the environment; a return is minus the suboptimality, work included."""
-        shared = {"problems": problems, "reward": "normalised", "max_moves": self.max_moves}
+        shared: dict[str, Any] = {"problems": problems, "reward": "normalised", "max_moves": self.max_moves}
+        if level_of(self.env):
+            shared["split"] = None  # a level would bring its own problems
         if self.decide == "think":
             return shared | self.thinking
         if self.decide == MOVE:

@@ -134,7 +134,8 @@ def _inputs(config: RLConfig, env: Any) -> dict[str, Any]:
             self.register_buffer("scale", libraries()[0].from_numpy(input_scales(settings)))
 
         def forward(self, observations: Any) -> Any:
-            return super().forward(observations) / self.scale
+            scale: Any = self.scale
+            return super().forward(observations) / scale
 
     settings: PathSettings = env.get_attr("settings", 0)[0]
     return {"features_extractor_class": Scaled}

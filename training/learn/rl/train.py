@@ -10,7 +10,7 @@ from typing import Any
 from agents.policies.networks import BOTH, MOVE, Network, load_network
 from rt_gym import InputError
 from rt_gym.archive import load_archive
-from training.judge import walks
+from training.judge import Findings, walks
 from training.judge.ranking import PRICE, score
 from training.judge.tables import Table, leaderboard_table
 from training.judge.think import contest, times_table
@@ -62,6 +62,7 @@ class NetworkResult:
         comparison: the runs on the test maps, as JSON takes them.
         tables, remarks: the same for people.
         files: what was written.
+        findings: the runs on the test maps, where agents ran there.
     """
 
     network: Network
@@ -70,6 +71,7 @@ class NetworkResult:
     tables: list[Table]
     remarks: list[str]
     files: list[Path]
+    findings: Findings | None = None
 
     def document(self) -> dict[str, Any]:
         """Return all of it, as JSON takes it."""
@@ -106,8 +108,9 @@ def train_rl(
         found = _beside_walkers(config, network, file, parts.test)
     else:
         found = _beside_depths(network, file, parts.test, workers, reporting)
-    comparison, tables, remarks, written = found
-    return NetworkResult(network, progress, comparison, tables, remarks, [file, *written, _draw(progress, folder)])
+    comparison, tables, remarks, written, findings = found
+    files = [file, *written, _draw(progress, folder)]
+    return NetworkResult(network, progress, comparison, tables, remarks, files, findings)
 
 
 def _draw(progress: Progress, folder: Path) -> Path:
@@ -116,13 +119,14 @@ def _draw(progress: Progress, folder: Path) -> Path:
     return save(draw_validation(progress.names, progress.level, progress.looks), folder / "training.png")
 
 
-_Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path]]  # a document, tables, remarks, files
+# A document, tables, remarks, files, and what agents' runs gave where there are such.
+_Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path], Findings | None]
 
 
 def _beside_slices(config: RLConfig, network: Network, test: tuple[Course, ...]) -> _Comparison:
     """Return how fixed numbers of slices, the rule and the network do."""
     times = contest({"network": network.choose}, problems_of(test), **config.thinking)
-    return {"time_ratios": {name: time.ratio for name, time in times.items()}}, [times_table(times)], [], []
+    return {"time_ratios": {name: time.ratio for name, time in times.items()}}, [times_table(times)], [], [], None
 
 
 def _beside_walkers(config: RLConfig, network: Network, file: Path, test: tuple[Course, ...]) -> _Comparison:
@@ -130,7 +134,7 @@ def _beside_walkers(config: RLConfig, network: Network, file: Path, test: tuple[
     found = walks.contest(config.env, network, problems_of(test), config.seed, config.judged_moves)
     results = file.with_name("results.csv")
     found["network"].to_csv(results)
-    return {"walks": walks.document(found)}, [walks.walks_table(found)], _what_now(config, file), [results]
+    return {"walks": walks.document(found)}, [walks.walks_table(found)], _what_now(config, file), [results], None
 
 
 def _what_now(config: RLConfig, file: Path) -> list[str]:
@@ -158,7 +162,7 @@ def _beside_depths(
         tables.append(leaderboard_table(standings, PRICE))
     except InputError as error:  # on easy maps the oracle saves nothing
         remarks.append(f"There is no leaderboard: {error}.")
-    return document, tables, remarks, findings.write(file.parent, {"training": network.about})
+    return document, tables, remarks, findings.write(file.parent, {"training": network.about}), findings
 
 
 def _beside_guided(
@@ -171,7 +175,7 @@ def _beside_guided(
     contenders = (*guided_opponents(), *own)
     findings = compare(contenders, test, file.parent / "test", workers, reporting, LONGEST_WALK)
     written = findings.write(file.parent, {"training": network.about})
-    return findings.document(), findings.tables(), findings.remarks(), [rule, *written]
+    return findings.document(), findings.tables(), findings.remarks(), [rule, *written], findings
 
 
 def train_network(

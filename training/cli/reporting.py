@@ -1,0 +1,39 @@
+"""The report that commands leave beside their tables."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from training.cli.terminal import interruptible, progress
+
+if TYPE_CHECKING:
+    from training.report.comparison import Part
+
+_NAME = "report.html"
+_STOPPED = (
+    "Stopped before the end: nothing is judged yet. What was done is kept in this folder, and the same command goes on"
+    " from there. Tables and plots beside this page, if there are any, are those of an earlier run."
+)
+
+
+def leave_report(folder: Path, title: str, parts: "Sequence[Part]", **more: Any) -> Path:
+    """Write the report of comparisons into a folder and return where it is; ``more`` as in ``write_report``."""
+    from training.report.html import write_report
+
+    with interruptible("all results are kept", folder), progress("writing the report", 1):
+        return write_report(folder / _NAME, title, parts, **more)
+
+
+@contextmanager
+def unfinished_report(folder: Path, title: str, settings: Callable[[], dict[str, Any]]) -> Iterator[None]:
+    """Leave a report that says what is missing if a command is stopped by Ctrl-C or SIGTERM."""
+    try:
+        yield
+    except typer.Exit:
+        from training.report.html import write_unfinished
+
+        write_unfinished(folder / _NAME, title, _STOPPED, settings())
+        raise

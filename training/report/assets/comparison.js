@@ -1,0 +1,233 @@
+// One comparison: whom to take, tables, the trade-off, two agents problem by problem, and who wins how often.
+
+const READINGS = { mean: "expansions per move, mean over problems", pooled: "all expansions / all moves" };
+const VALUES = { quality: "", work: "expansions per move", moves: "moves", worst: "worst move" };
+
+class Comparison {
+  constructor(data, palette) {
+    Object.assign(this, data);
+    this.agents = [...new Set(this.entries.map((entry) => entry.agent))];
+    this.budgets = [...new Set(this.entries.map((entry) => entry.budget))];
+    this.styles = new Map(this.agents.map((agent, i) => [agent, seriesStyle(i, palette)]));
+    this.tradeoff = { reading: "mean", map: "all", budget: "all", logX: true, logY: true, hidden: new Set() };
+    const best = this.cards[0].picks.flatMap((pick) => pick.ranked.map((one) => one.entry));
+    this.pair = { a: best[0] ?? 0, b: best[1] ?? (this.entries.length > 1 ? 1 - (best[0] ?? 0 ? 1 : 0) : 0), value: "quality", log: true };
+    this.contest = this.budgets[0];
+    this.numbers = null;
+  }
+
+  sections() {
+    return [
+      section("best", "Whom to take", this.buildBest()),
+      section("tables", "Tables", this.tables.map((table) => new SortedTable(table).element), make("p", { class: "soft notes" }, this.notes)),
+      section("tradeoff", "Trade-off", this.buildTradeoff()),
+      section("problems", "Two agents, problem by problem", this.buildPair()),
+      section("wins", "Who wins how often", this.buildWins()),
+    ];
+  }
+
+  // Plots ask how wide they may be, so they are drawn when they are on the page; numbers are unpacked meanwhile.
+  async fill() {
+    this.drawTradeoff();
+    this.numbers ??= await unpack(this.values);
+    this.drawPair();
+    this.fillWins();
+  }
+
+  redraw() {
+    this.drawTradeoff();
+    if (this.numbers) this.drawPair();
+  }
+
+  // Whom to take
+
+  buildBest() {
+    return [make("div", { class: "cards" }, this.cards.map((card) => make("article", { class: "card" }, make("h3", {}, card.heading),
+      card.picks.map((pick) => this.buildPick(pick))))), this.remarks.map((text) => make("p", { class: "soft" }, text))];
+  }
+
+  buildPick(pick) {
+    const title = pick.title ? make("h4", {}, pick.title) : null;
+    if (!pick.ranked.length) return [title, make("p", { class: "why" }, `${capital(pick.text)}.`)];
+    const [first, ...others] = pick.ranked;
+    const listed = others.map((one, i) => make("li", {}, this.entries[one.entry].label, " ",
+      make("span", {}, one.value, i < pick.alike ? ", no clear difference" : "")));
+    return [title, make("div", { class: "first" }, this.entries[first.entry].label), make("div", {}, first.value),
+      make("p", { class: "why" }, `${capital(pick.why)}.`), command(this.entries[first.entry].command),
+      others.length ? make("ol", { start: 2 }, listed) : null];
+  }
+
+  // The trade-off
+
+  buildTradeoff() {
+    const set = (name) => (value) => { this.tradeoff[name] = value; this.drawTradeoff(); };
+    const maps = [["all", `all ${plural(this.problems.names.length, "map")}`], ...this.maps.map((map, i) => [i, map.name])];
+    this.plot = make("div", { class: "plot" });
+    this.without = make("p", { class: "soft" });
+    this.legend = make("ul", { class: "legend" }, this.agents.map((agent) => make("li", {}, this.legendButton(agent))),
+      make("li", {}, draw("svg", { viewBox: "0 0 16 16" }, draw("line", { class: "front", x1: 3, x2: 13, y1: 8, y2: 8 })), "Pareto front"));
+    return [make("div", { class: "settings" },
+      labelled("work", choice("work", Object.keys(READINGS).map((name) => [name, name]), "mean", set("reading"))),
+      this.maps.length ? labelled("map", choice("map", maps, "all", set("map"))) : null,
+      this.budgets.length > 1 ? labelled("budget", choice("budget", [["all", "all"], ...this.budgets.map((name) => [name, name])], "all", set("budget"))) : null,
+      tick("log work", true, set("logX")), tick(`log ${this.measure}`, true, set("logY"))),
+    this.plot, this.legend, this.without,
+    make("p", { class: "soft" }, "Left and down is better. Lines through the points are 95 % intervals. A click on a point keeps its hint, with the command that runs the agent.")];
+  }
+
+  legendButton(agent) {
+    const { colour, shape } = this.styles.get(agent);
+    const button = make("button", { type: "button", "aria-pressed": "true", title: "show or hide", onclick: () => {
+      const { hidden } = this.tradeoff;
+      if (!hidden.delete(agent)) hidden.add(agent);
+      button.setAttribute("aria-pressed", String(!hidden.has(agent)));
+      this.drawTradeoff();
+    } }, draw("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, draw("path", { d: shape(5), fill: colour })),
+    agent + (this.entries.some((entry) => entry.agent === agent && entry.prepares) ? ", prepares" : ""));
+    return button;
+  }
+
+  drawTradeoff() {
+    const { reading, map, budget, logX, logY, hidden } = this.tradeoff;
+    const scores = map === "all" ? this.entries : this.maps[map].scores;
+    const wanted = this.entries.flatMap((entry, i) => (hidden.has(entry.agent) || (budget !== "all" && entry.budget !== budget) ? [] : [i]));
+    const points = wanted.filter((i) => scores[i].quality).map((i) => this.point(i, scores[i], reading));
+    markFront(points);
+    const lines = this.agents.map((agent) => points.filter((point) => point.agent === agent)).filter((line) => line.length > 1);
+    drawPlot(this.plot, points, { title: "trade-off of work and quality", xLabel: READINGS[reading], yLabel: `${this.measure}, mean`, logX, logY, front: true, lines });
+    const lost = wanted.filter((i) => !scores[i].quality).map((i) => `${this.entries[i].label} (${this.entries[i].failed || "failed on this map"}${this.budgets.length > 1 ? `, ${this.entries[i].budget}` : ""})`);
+    this.without.textContent = lost.length ? `Not in the plot, because without a mean: ${lost.join("; ")}.` : "";
+  }
+
+  point(i, score, reading) {
+    const entry = this.entries[i], { colour, shape } = this.styles.get(entry.agent);
+    const [x, ...xEnds] = score[reading], [y, ...yEnds] = score.quality;
+    const size = 4.5 + 3 * (this.budgets.indexOf(entry.budget) + 1) / this.budgets.length;
+    return { x, y, xEnds: xEnds[0] === null ? null : xEnds, yEnds: yEnds[0] === null ? null : yEnds, colour, shape, size, agent: entry.agent,
+      text: `${entry.label}, ${entry.budget}: ${this.measure} ${digits(y)}, ${digits(x)} expansions per move`, hint: () => this.hint(entry, score, reading) };
+  }
+
+  hint(entry, score, reading) {
+    return [make("p", {}, make("b", {}, entry.label), `, ${entry.budget}`),
+      make("p", {}, `${this.measure} ${withInterval(score.quality)}`),
+      make("p", {}, `expansions per move ${withInterval(score[reading])}`),
+      make("p", {}, `worst move ${WHOLE.format(entry.worst)} ${entry.counted}, solved ${entry.solved}`),
+      command(entry.command)];
+  }
+
+  // Two agents, problem by problem
+
+  buildPair() {
+    const options = this.entries.map((entry, i) => [i, this.nameOf(entry)]);
+    const set = (name, number) => (value) => { this.pair[name] = number ? Number(value) : value; this.drawPair(); };
+    const values = Object.entries(VALUES).map(([name, text]) => [name, text || this.measure]);
+    this.scatter = make("div", { class: "plot" });
+    this.verdict = make("p", { class: "verdict" });
+    return [make("div", { class: "settings" }, labelled("across", choice("agent across", options, this.pair.a, set("a", true))),
+      labelled("up", choice("agent up", options, this.pair.b, set("b", true))), labelled("value", choice("value", values, "quality", set("value"))),
+      tick("log", true, set("log"))),
+    this.verdict, this.scatter, this.shortNote()];
+  }
+
+  shortNote() {
+    const { all, kept } = this.problems;
+    const some = kept.length < all ? ` The page holds ${WHOLE.format(kept.length)} of ${WHOLE.format(all)} problems, evenly chosen.` : "";
+    return make("p", { class: "soft" }, `A point is a problem; below the line the agent that goes up is better. A click replays it, where both were recorded.${some}`);
+  }
+
+  nameOf(entry) {
+    return this.budgets.length > 1 ? `${entry.label}, ${entry.budget}` : entry.label;
+  }
+
+  value(name, entry, problem) {
+    return this.numbers[name][entry * this.problems.kept.length + problem];
+  }
+
+  problemName(i) {
+    const p = this.problems;
+    return `${p.names[p.map[i]]}, problem ${p.number[i] + 1}: (${p.start_x[i]}, ${p.start_y[i]}) to (${p.goal_x[i]}, ${p.goal_y[i]})`;
+  }
+
+  drawPair() {
+    const { a, b, value, log } = this.pair, one = this.entries[a], other = this.entries[b];
+    const found = this.problems.kept.map((_, i) => [this.value(value, a, i), this.value(value, b, i)]);
+    const both = found.map(([x, y], i) => ({ x, y, i })).filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
+    const points = both.map(({ x, y, i }) => ({ x, y, colour: rgb(data.palette.units[4]), shape: SHAPES[0], size: 4, quiet: both.length > 400,
+      text: `${this.problemName(i)}: ${digits(x)} and ${digits(y)}`, hint: () => this.pairHint(i, x, y), act: () => this.replay(i) }));
+    const what = VALUES[value] || this.measure;
+    drawPlot(this.scatter, points, { title: "two agents, problem by problem", xLabel: `${what}, ${one.label}`, yLabel: `${what}, ${other.label}`, logX: log, logY: log, diagonal: true });
+    const wins = tally(found), lost = found.length - both.length;
+    this.verdict.textContent = `${this.nameOf(other)} has less on ${wins.second}, ${this.nameOf(one)} on ${wins.first} of ${plural(found.length, "problem")}; equal on ${wins.equal}.`
+      + (lost ? ` ${lost} have no point, because a run failed.` : "");
+  }
+
+  pairHint(i, x, y) {
+    const { a, b } = this.pair;
+    return [make("p", {}, make("b", {}, this.problemName(i))), make("p", {}, `${this.nameOf(this.entries[a])}: ${digits(x)}`),
+      make("p", {}, `${this.nameOf(this.entries[b])}: ${digits(y)}`),
+      make("p", { class: "soft" }, this.recorded(i) ? "Click to replay." : "Not recorded.")];
+  }
+
+  // The runs of the two agents on a problem among those that were recorded, none where one is missing.
+  recorded(i) {
+    if (!window.replay) return null;
+    const { problems, runs } = window.replay, name = this.problemName(i);
+    const problem = problems.findIndex((one) => one.name.endsWith(name));
+    const numbers = [this.pair.a, this.pair.b].map((k) => runs.findIndex((run) =>
+      run.problem === problem && run.label === this.entries[k].label && run.budget === this.entries[k].budget));
+    return problem < 0 || numbers.includes(-1) ? null : [problem, numbers];
+  }
+
+  replay(i) {
+    const found = this.recorded(i);
+    if (!found) return;
+    hideHint(true);
+    window.replay.open(...found);
+    document.getElementById("replay").scrollIntoView();
+    window.replay.element.focus({ preventScroll: true });
+  }
+
+  // Who wins how often
+
+  buildWins() {
+    this.matrix = make("div", { class: "scroll matrix", tabindex: 0, role: "region", "aria-label": "pairwise wins" });
+    const budgets = this.budgets.map((name) => [name, name]);
+    return [this.budgets.length > 1 ? make("div", { class: "settings" }, labelled("budget", choice("budget of wins", budgets, this.contest, (value) => { this.contest = value; this.fillWins(); }))) : null,
+      this.matrix, make("p", { class: "soft" }, `On how many problems, of 100, the agent of the row has a better ${this.measure} than that of the column; a failed run is worse than any other. The best mean comes first.`)];
+  }
+
+  fillWins() {
+    const own = this.entries.flatMap((entry, i) => (entry.budget === this.contest ? [i] : []));
+    const mean = (i) => this.entries[i].quality?.[0] ?? Infinity;
+    own.sort((i, k) => mean(i) - mean(k) || i - k);
+    const head = make("tr", {}, make("th", {}), own.map((_, n) => make("th", { scope: "col" }, n + 1)));
+    const rows = own.map((i, n) => make("tr", {}, make("th", { scope: "row" }, `${n + 1}  ${this.entries[i].label}`), own.map((k) => this.winCell(i, k))));
+    this.matrix.replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
+  }
+
+  winCell(i, k) {
+    if (i === k) return make("td", {}, "");
+    const wins = tally(this.problems.kept.map((_, n) => [this.value("quality", i, n), this.value("quality", k, n)]));
+    const all = wins.first + wins.second + wins.equal, share = wins.first / all, lead = (wins.first - wins.second) / all;
+    const title = `${this.entries[i].label} is better on ${wins.first}, ${this.entries[k].label} on ${wins.second}, equal on ${wins.equal} of ${all}`;
+    const cell = make("td", { title }, Math.round(100 * share));
+    cell.style.background = `rgba(var(${lead > 0 ? "--win" : "--lose"}), ${0.55 * Math.abs(lead)})`;
+    return cell;
+  }
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+// Less is better in all that is compared; two infinite numbers are equal.
+function tally(pairs) {
+  const wins = { first: 0, second: 0, equal: 0 };
+  for (const [x, y] of pairs) wins[x < y ? "first" : y < x ? "second" : "equal"]++;
+  return wins;
+}
+
+function markFront(points) {
+  const beats = (one, other) => one.x <= other.x && one.y <= other.y && (one.x < other.x || one.y < other.y);
+  for (const point of points) point.front = !points.some((other) => beats(other, point));
+}

@@ -1,0 +1,124 @@
+"""Which runs of a comparison can be replayed, and their recordings, which are made anew with a log.
+
+A logged run takes some 0.1 ms per move. How many are made is bounded before any is: by problems, agents, moves and
+expansions, all of which the results tell; and a page by its size.
+"""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from math import inf
+
+import numpy as np
+
+from rt_gym import AgentFailure, InputError, Problem
+from training.judge import Findings
+from training.judge.scores import collect
+from training.report.commands import play_command
+from training.report.packing import Attachments
+from training.report.replays import Recording, Reel, record
+from training.runs import Contender, Course
+from training.runs.contenders import make_agent
+from training.runs.rows import OUTCOMES, Batch
+
+PROBLEMS = 4  # that are recorded unless another number is asked for
+AGENTS = 8
+_MOVES = 6000  # that are recorded of all runs on a problem together
+_EXPANSIONS = 3_000_000  # of one run
+_ROOM = 11_000_000  # bytes of all recordings in the page
+
+
+class Recorder:
+    """Records runs of comparisons for one page.
+
+    Args:
+        attachments: those of the page.
+        problems: how many problems of every comparison are recorded.
+
+    Attributes:
+        reel: what was recorded.
+    """
+
+    def __init__(self, attachments: Attachments, problems: int = PROBLEMS) -> None:
+        self._attachments, self._problems = attachments, problems
+        self.reel = Reel(attachments)
+        self._made: dict[int, object] = {}
+
+    def add(self, title: str, findings: Findings) -> None:
+        """Record some runs of a comparison, whose problems are called by its title if there are several."""
+        contenders = choose_contenders(findings)
+        places, before = list(_places(findings)), self.reel.problems
+        self._made = {}
+        for number in choose_problems(findings, contenders, self._problems):
+            self._add_problem(f"{title}: " if title else "", number, places[number], contenders, findings)
+        recorded, all_agents = self.reel.problems - before, len(findings.scores)
+        if recorded < len(places) or len(contenders) < all_agents:
+            these = f"{len(contenders)} of {all_agents} agents on {recorded} of {len(places)} problems"
+            head = f"{title}: " if title else ""
+            self.reel.missing.append(f"{head}{these} were recorded, the recommended ones first.")
+
+    def _add_problem(
+        self, head: str, number: int, place: tuple[Course, int], contenders: list[int], findings: Findings
+    ) -> None:
+        course, task = place[0], place[0].tasks[place[1]]
+        name = f"{head}{course.name}, problem {place[1] + 1}: {task.start} to {task.goal}"
+        recordings, room = list[Recording](), _MOVES
+        for left, k in zip(range(len(contenders), 0, -1), contenders, strict=True):
+            if self._attachments.size > _ROOM:
+                self.reel.missing.append(f"{name}: {left} runs are left out, because the page is large enough.")
+                break
+            most = room // left  # what short runs leave is for the long ones
+            try:
+                recordings.append(self._record(k, number, course.problem(task), most, findings))
+                room -= recordings[-1].run.moves
+            except (InputError, AgentFailure) as error:
+                self.reel.missing.append(f"{name}: {findings.scores[k].entry.label} is left out: {error}.")
+        if recordings:
+            self.reel.add(name, recordings)
+
+    def _record(self, k: int, number: int, problem: Problem, most: int, findings: Findings) -> Recording:
+        contender, batch, plan = findings.plan.contenders[k], findings.runs.batches[k], findings.plan
+        if batch.columns["expansions"][number] > _EXPANSIONS * batch.columns["trials_run"][number]:
+            raise InputError(f"its run has more than {_EXPANSIONS:,} expansions")
+        run = record(contender, self._agent(k, contender), problem, min(most, plan.max_moves), plan.seed)
+        told = (run.moves, run.cost, run.outcome) if plan.trials != 1 else _totals(batch, number)
+        return Recording(contender, run, *told, play_command(contender, problem.grid.name, problem, plan.seed))
+
+    def _agent(self, k: int, contender: Contender) -> object:
+        """Return the agent of a contender: made once, so that what it prepares for a map is prepared once."""
+        if k not in self._made:
+            self._made[k] = make_agent(contender.agent, contender.settings)
+        return self._made[k]
+
+
+def _totals(batch: Batch, number: int) -> tuple[int, float, str]:
+    """Return moves, cost and outcome of a whole run, of which the beginning alone may be recorded."""
+    columns = batch.columns
+    return int(columns["moves"][number]), float(columns["cost"][number]), OUTCOMES[columns["outcome"][number]]
+
+
+def _places(findings: Findings) -> Iterator[tuple[Course, int]]:
+    """Yield the problems of a plan in the order of its rows: a course and the number of one of its tasks."""
+    for course in findings.plan.courses:
+        yield from ((course, number) for number in range(len(course.tasks)))
+
+
+def choose_contenders(findings: Findings) -> list[int]:
+    """Return the numbers of those that are recorded: the recommended ones of all budgets by turns, then the best."""
+    entries = [score.entry for score in findings.scores]
+    picks = [pick for advice in findings.advice for pick in (advice.plain, advice.prepared) if pick]
+    turns = zip_longest(*(pick.ranked for pick in picks))
+    named = [entries.index(entry) for turn in turns for entry in turn if entry is not None]
+    values = [score.quality.value if score.quality else inf for score in findings.scores]
+    return list(dict.fromkeys([*named, *np.argsort(values, kind="stable").tolist()]))[:AGENTS]
+
+
+def choose_problems(findings: Findings, contenders: list[int], count: int) -> list[int]:
+    """Return the numbers of problems, evenly from where these contenders did worst to where they did best.
+
+    The very first and the very last are left to themselves: one is often endless, the other over at once.
+    """
+    samples = collect(findings.runs)
+    quality = np.mean([np.minimum(samples[k].quality, 1e9) for k in contenders], axis=0)
+    order = np.argsort(-quality, kind="stable")
+    at = (np.arange(count) + 0.5) * len(order) / max(count, 1)
+    return [int(order[k]) for k in dict.fromkeys(at.astype(int).tolist())]

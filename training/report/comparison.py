@@ -1,0 +1,199 @@
+"""A comparison as a page shows it: whom to take, tables, the trade-off on every map, and all problems one by one."""
+
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from training.judge import Estimate, Findings, Score, score_all
+from training.judge.advice import Advice, Pick
+from training.judge.scores import collect
+from training.judge.tables import Alarm, Table, digits, interval
+from training.report.commands import play_command
+from training.report.packing import Attachments
+from training.runs import Entry, Runs
+
+_MOST_RUNS = 200_000  # of all agents, up to which a page holds every problem; of more, evenly chosen ones
+_MOST_MAPS = 20  # that have a trade-off of their own
+_NAMED = 5
+
+
+class Part(NamedTuple):
+    """One of the comparisons of a report.
+
+    Attributes:
+        title: what it is called.
+        findings: what was found.
+        tables: further tables, such as a leaderboard.
+        settings: what was asked for beside the plan.
+    """
+
+    title: str
+    findings: Findings
+    tables: Sequence[Table] = ()
+    settings: dict[str, Any] | None = None
+
+
+def describe(part: Part, attachments: Attachments) -> dict[str, Any]:
+    """Return a comparison as the page reads it."""
+    findings = part.findings
+    entries = [score.entry for score in findings.scores]
+    return {
+        "title": part.title,
+        "measure": findings.scores[0].measure,
+        "cards": [_card(advice, findings, entries) for advice in findings.advice] or [_leaders(findings)],
+        "remarks": findings.remarks(),
+        "notes": findings.notes(),
+        "entries": _entries(findings),
+        "maps": _maps(findings),
+        "problems": _problems(findings.runs),
+        "values": attachments.add(_values(findings.runs)),
+        "tables": [describe_table(table) for table in (*findings.tables(), *part.tables)],
+        "settings": findings.plan.document() | (part.settings or {}),
+    }
+
+
+def describe_table(table: Table) -> dict[str, Any]:
+    """Return a table with every row under its heading, and which of its cells are alarms."""
+    rows, heading = [], ""
+    for row in table.rows:
+        if len(row) == 1 < len(table.columns):
+            heading = str(row[0])
+            continue
+        alarms = [number for number, cell in enumerate(row) if isinstance(cell, Alarm)]
+        rows.append({"group": heading, "cells": list(map(str, row)), "alarms": alarms})
+    return {"title": table.title, "columns": [name.strip("\n") for name in table.columns], "rows": rows}
+
+
+# Whom to take
+
+
+def _card(advice: Advice, findings: Findings, entries: list[Entry]) -> dict[str, Any]:
+    titled = (("", advice.plain), ("with precomputation", advice.prepared))
+    return {
+        "heading": advice.heading,
+        "picks": [_describe_pick(title, pick, findings, entries) for title, pick in titled if pick],
+    }
+
+
+def _describe_pick(title: str, pick: Pick, findings: Findings, entries: list[Entry]) -> dict[str, Any]:
+    numbers = [entries.index(entry) for entry in pick.ranked]
+    ranked = [{"entry": number, "value": _value(findings, number)} for number in numbers]
+    return {"title": title, "text": pick.text, "why": pick.why, "alike": pick.alike, "ranked": ranked}
+
+
+def _value(findings: Findings, number: int) -> str:
+    """Return the quality of a contender, in a squad that of its units, with its interval."""
+    score = findings.scores[number]
+    quality = findings.squads.scores[score.entry].quality if findings.squads else score.quality
+    name = "cost / optimum" if findings.squads else score.measure
+    return f"{name} {digits(quality.value)} {interval(quality)}" if quality else "-"
+
+
+def _leaders(findings: Findings) -> dict[str, Any]:
+    """Return who leads where no limit was given: by what a fixed depth would need, or else by the Pareto front."""
+    scores, entries = findings.scores, [score.entry for score in findings.scores]
+    by_ratio = sorted((s for s in scores if s.ratio_mean), key=lambda s: -s.ratio_mean.value if s.ratio_mean else 0.0)
+    if by_ratio:
+        why = "No limit was given. Of all, it saves the most work against LRTA* of a fixed depth with the same quality"
+        ranked = [(s, f"{s.ratio_mean.value:.2f} times less work" if s.ratio_mean else "-") for s in by_ratio]
+    else:
+        why = "No limit was given. None is better in both quality and work; it has the best quality"
+        front = sorted((s for s in scores if s.fronts and s.quality), key=lambda s: s.quality.value if s.quality else 0)
+        ranked = [(s, f"{s.measure} {digits(s.quality.value)}" if s.quality else "-") for s in front]
+    found = [{"entry": entries.index(score.entry), "value": text} for score, text in ranked[:_NAMED]]
+    text = "every agent has failed a problem, so that none can be recommended"
+    pick = {"title": "", "text": "" if found else text, "why": why if found else "", "alike": 0, "ranked": found}
+    return {"heading": "Without a limit", "picks": [pick]}
+
+
+# Numbers
+
+
+def _entries(findings: Findings) -> list[dict[str, Any]]:
+    courses = findings.plan.courses
+    return [
+        {
+            "label": score.entry.label,
+            "agent": score.entry.agent,
+            "budget": score.entry.budget,
+            "prepares": score.entry.agent in findings.precomputing,
+            "solved": score.solved,
+            "failed": _failure(score),
+            "worst": score.worst_move,
+            "counted": score.entry.counted,
+            "command": play_command(contender, courses[0].name),
+            **_estimates(score),
+        }
+        for contender, score in zip(findings.plan.contenders, findings.scores, strict=True)
+    ]
+
+
+def _failure(score: Score) -> str:
+    """Say why a score has no mean; empty where it has one."""
+    if score.disqualified:
+        return "over budget"
+    return "" if score.quality else f"{score.failed} failed"
+
+
+def _estimates(score: Score) -> dict[str, Any]:
+    return {
+        "quality": _triple(score.quality),
+        "mean": _triple(score.expansions_mean),
+        "pooled": _triple(score.expansions_pooled),
+    }
+
+
+def _triple(estimate: Estimate | None) -> list[float | None] | None:
+    return estimate and [value if isfinite(value) else None for value in estimate]
+
+
+def _maps(findings: Findings) -> list[dict[str, Any]]:
+    """Return the scores of every map by itself, where there are a few with several problems each."""
+    maps = findings.runs.batches[0].places.maps
+    names = _map_names(findings.runs)
+    if not 1 < len(names) <= _MOST_MAPS or np.bincount(maps).min() < 2 * findings.runs.repeats:
+        return []
+    return [
+        {
+            "name": name,
+            "scores": [_estimates(s) for s in score_all(findings.runs.on(maps == k), seed=findings.plan.seed)],
+        }
+        for k, name in enumerate(names)
+    ]
+
+
+def _map_names(runs: Runs) -> list[str]:
+    return list(dict.fromkeys(ground.map for ground in runs.batches[0].places.grounds))
+
+
+def kept_problems(runs: Runs) -> list[int]:
+    """Return the numbers of the problems that the page holds: all, or evenly chosen ones."""
+    places = runs.batches[0].places
+    count = len(places) // places.repeats
+    most = max(1, _MOST_RUNS // len(runs.batches))
+    return list(range(count)) if count <= most else np.linspace(0, count - 1, most).astype(int).tolist()
+
+
+def _problems(runs: Runs) -> dict[str, Any]:
+    """Return the problems that the page holds, by columns, and how many there are."""
+    places, kept = runs.batches[0].places, kept_problems(runs)
+    columns = {name: getattr(places, name)[kept].tolist() for name in ("start_x", "start_y", "goal_x", "goal_y")}
+    maps = {"names": _map_names(runs), "map": places.maps[kept].tolist(), "number": places.problem[kept].tolist()}
+    return {"all": len(places) // places.repeats, "kept": kept, **maps, **columns}
+
+
+def _values(runs: Runs) -> dict[str, Any]:
+    """Return numbers of all runs, contender by contender: quality (infinite if failed), work, moves, the worst move."""
+    kept, samples = kept_problems(runs), collect(runs)
+
+    def column(values: Iterable[Any]) -> Any:
+        return np.concatenate([one[kept] for one in values]).astype(np.float32)
+
+    return {
+        "quality": column(sample.quality for sample in samples),
+        "work": column(sample.expansions_per_move for sample in samples),
+        "moves": column(sample.moves for sample in samples),
+        "worst": column(sample.column(f"max_{sample.entry.counted}") for sample in samples),
+    }

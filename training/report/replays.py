@@ -1,0 +1,258 @@
+"""Runs as a page replays them: paths, the work of every move, expanded cells, learned values, units of squads.
+
+What follows from these is left to the page: fog and changes from the path, the radius and the schedule; the plan from
+the moves that follow it. ``assets/film.js`` reads what is written here.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import agents
+from agents import Run
+from agents.log import NOWHERE, Log
+from rt_gym import Grid, InputError, Problem, Squad
+from rt_gym.cost import to_floats
+from rt_gym.files import shown
+from training.report.packing import Attachments
+from training.runs import Contender
+from training.runs.contenders import blaming
+
+WHOLE = 1 << 20  # cells of a map that is shown as a whole; of a larger one, only where the runs went
+_MARGIN = 48  # cells around them
+_MOST_CELLS = 1 << 24  # that a page shows
+_HEAT_STEPS = 8  # into which a straight step is cut where learned values are stored
+_HOTTEST = 1e6  # straight steps; stands for values without end, too
+
+Cells = NDArray[np.int64]
+
+
+class Window(NamedTuple):
+    """The part of a map that is shown."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+    def inside(self, positions: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which positions lie in it."""
+        x, y = positions[:, 0] - self.left, positions[:, 1] - self.top
+        found: NDArray[np.bool_] = (x >= 0) & (y >= 0) & (x < self.width) & (y < self.height)
+        return found
+
+    def cells(self, positions: NDArray[Any]) -> Cells:
+        """Return the numbers of positions in it, row by row."""
+        x, y = positions[:, 0].astype(np.int64) - self.left, positions[:, 1].astype(np.int64) - self.top
+        return y * self.width + x
+
+
+def window_on(grid: Grid, paths: Iterable[NDArray[Any]]) -> Window:
+    """Return what is shown of a map: all of it, or of a large one the part where the paths lie.
+
+    Raises:
+        InputError: if they lie too far apart.
+    """
+    if grid.width * grid.height <= WHOLE:
+        return Window(0, 0, grid.width, grid.height)
+    ends = np.concatenate([[path.min(axis=0), path.max(axis=0)] for path in paths]).astype(np.int64)
+    left, top = np.maximum(ends.min(axis=0) - _MARGIN, 0)
+    right, bottom = np.minimum(ends.max(axis=0) + _MARGIN + 1, (grid.width, grid.height))
+    if (right - left) * (bottom - top) > _MOST_CELLS:
+        raise InputError(f"{shown(grid.name)}: a page shows at most {_MOST_CELLS:,} cells, fewer than these runs cross")
+    return Window(int(left), int(top), int(right - left), int(bottom - top))
+
+
+class Recording(NamedTuple):
+    """A run that can be replayed.
+
+    Attributes:
+        contender: who ran.
+        run: what it left behind, with a log.
+        moves, cost, outcome: those of the whole run, of which the log may hold the beginning alone.
+        command: how to make this run again.
+    """
+
+    contender: Contender
+    run: Run
+    moves: int
+    cost: float
+    outcome: str
+    command: str
+
+
+@dataclass(frozen=True)
+class SquadRecording:
+    """A squad that can be replayed.
+
+    Attributes:
+        label: what the agents of its units are called.
+        squad: as it is in the end.
+        allowance: what all units may expand in a tick.
+        positions: ticks + 1 x units x 2.
+        work, unserved: per tick, what all units spent, and how many had to plan and were given nothing.
+        command: how to make this run again.
+    """
+
+    label: str
+    squad: Squad
+    allowance: int
+    positions: NDArray[np.int32]
+    work: NDArray[np.int64]
+    unserved: NDArray[np.int64]
+    command: str
+
+
+def record(contender: Contender, agent: Any, problem: Problem, max_moves: int, seed: int) -> Run:
+    """Run an agent once with a log. It walks as it does without one."""
+    with blaming(contender.agent, problem):
+        return agents.run(
+            agent, problem, budget=contender.budget, max_moves=max_moves, seed=seed, clock=False, log=True
+        )
+
+
+def record_squad(label: str, squad: Squad, allowance: int, max_ticks: int, command: str) -> SquadRecording:
+    """Let a squad that has not begun make its ticks, and take note of each."""
+    positions, work, unserved = [squad.positions], [0], [0]
+    while not squad.done and squad.ticks < max_ticks:
+        waited = squad.situation.waited
+        squad.tick()
+        positions.append(squad.positions)
+        work.append(squad.work)
+        unserved.append(int((squad.situation.waited > waited).sum()))
+    return SquadRecording(label, squad, allowance, np.array(positions), np.array(work), np.array(unserved), command)
+
+
+class Reel:
+    """The replays of a page: maps, problems on them, and runs.
+
+    Args:
+        attachments: where columns go.
+
+    Attributes:
+        missing: sentences on what there is no replay of.
+    """
+
+    def __init__(self, attachments: Attachments) -> None:
+        self._attachments = attachments
+        self._maps: list[dict[str, Any]] = []
+        self._known: dict[tuple[str, Window], int] = {}
+        self._problems: list[dict[str, Any]] = []
+        self._runs: list[dict[str, Any]] = []
+        self.missing: list[str] = []
+
+    @property
+    def problems(self) -> int:
+        """How many problems there are."""
+        return len(self._problems)
+
+    def add(self, name: str, recordings: Sequence[Recording]) -> None:
+        """Take the runs of contenders on one problem, which is called so."""
+        problem = recordings[0].run.problem
+        window = window_on(problem.grid, [one.run.path for one in recordings])
+        number = self._add_problem(name, problem, window, None)
+        for one in recordings:
+            entry = one.contender.entry
+            self._runs.append({
+                "problem": number, "label": entry.label, "budget": entry.budget, "limit": entry.limit,
+                "counted": entry.counted, "outcome": one.outcome, "moves": one.moves, "cost": one.cost,
+                "command": one.command, "data": self._attachments.add(_columns(one.run, window)),
+            })  # fmt: skip
+
+    def add_squad(self, name: str, recording: SquadRecording) -> None:
+        """Take a squad."""
+        squad, places = recording.squad, recording.positions
+        goals = squad.goals
+        window = window_on(squad.grid, [places.reshape(-1, 2), goals])
+        number = self._add_problem(name, squad.problems[0], window, goals)
+        record = squad.record()
+        columns: dict[str, NDArray[Any]] = {"x": places[:, :, 0].T, "y": places[:, :, 1].T, "work": recording.work}
+        self._runs.append({
+            "problem": number, "label": recording.label, "budget": f"{recording.allowance} expansions per tick",
+            "limit": recording.allowance, "counted": "expansions", "outcome": "goal" if squad.done else "out of moves",
+            "moves": squad.ticks, "cost": record.sum_of_costs, "command": recording.command,
+            "data": self._attachments.add({**columns, "unserved": recording.unserved}),
+        })  # fmt: skip
+
+    def document(self) -> dict[str, Any]:
+        """Return all of it as the page reads it."""
+        return {"maps": self._maps, "problems": self._problems, "runs": self._runs, "missing": self.missing}
+
+    def _add_problem(self, name: str, problem: Problem, window: Window, goals: NDArray[Any] | None) -> int:
+        optimal = None if problem.changes else problem.optimal
+        self._problems.append({
+            "name": name, "map": self._add_map(problem.grid, window), "start": problem.start, "goal": problem.goal,
+            "optimal": optimal if optimal is None or np.isfinite(optimal) else None, "vision": problem.vision,
+            "changes": [[one.time, *one.position, int(one.free)] for one in problem.changes or ()],
+            "units": None if goals is None else goals.tolist(),
+        })  # fmt: skip
+        return len(self._problems) - 1
+
+    def _add_map(self, grid: Grid, window: Window) -> int:
+        key = grid.digest, window
+        if key not in self._known:
+            self._known[key] = len(self._maps)
+            left, top, width, height = window
+            walls = ~grid.passable[top : top + height, left : left + width]
+            cells = self._attachments.add({"walls": walls.astype(np.int64).ravel()})
+            self._maps.append({
+                "name": grid.name, **window._asdict(), "connectivity": grid.connectivity, "cost": grid.cost,
+                "cells": cells,
+            })  # fmt: skip
+        return self._known[key]
+
+
+def _columns(run: Run, window: Window) -> dict[str, NDArray[Any]]:
+    """Return what is stored of a run. Lists of cells have a column that says how many of them each move has."""
+    log = run.log
+    assert log is not None
+    steps = np.diff(run.path.astype(np.int64), axis=0) + 1
+    return {
+        "step": steps[:, 0] + 3 * steps[:, 1],
+        "expansions": log.expansions,
+        "scans": log.scans,
+        "reason": log.reason,
+        "committed": log.committed,
+        "target": _shown_cells(log.target, window),
+        "pursued": _shown_cells(log.goal, window),
+        **_spans(log, window),
+        **_rises(log, window),
+    }
+
+
+def _shown_cells(positions: NDArray[Any], window: Window) -> Cells:
+    """Return cells, -1 where there is none or it is not shown."""
+    return np.where(window.inside(positions), window.cells(positions), NOWHERE)
+
+
+def _spans(log: Log, window: Window) -> dict[str, Cells]:
+    """Return the expanded cells of every move as pieces of rows, whatever their order: few, as searches grow evenly."""
+    size = window.width * window.height + 1  # one more, so that the last cell and the first of the next move part
+    inside = window.inside(log.expanded)
+    moves = np.repeat(np.arange(len(log)), np.diff(log.expanded_begin))[inside]
+    keys = np.unique(moves * size + window.cells(log.expanded[inside]))
+    first = np.flatnonzero(np.diff(keys, prepend=-2) != 1)
+    move, cell = np.divmod(keys[first], size)
+    length = np.diff(first, append=len(keys))
+    return {"spans": np.bincount(move, minlength=len(log)), "span_cell": cell, "span_length": length}
+
+
+def _rises(log: Log, window: Window) -> dict[str, Cells]:
+    """Return how far values have risen above their first ones, for every move and cell the last one."""
+    size = window.width * window.height
+    inside = window.inside(log.raised)
+    cells, old, new = window.cells(log.raised[inside]), log.raised_old[inside], log.raised_new[inside]
+    moves = np.repeat(np.arange(len(log)), np.diff(log.raised_begin))[inside]
+    _, goals = np.unique(log.goal, axis=0, return_inverse=True)
+    _, first, which = np.unique(goals.ravel()[moves] * size + cells, return_index=True, return_inverse=True)
+    heat = np.minimum(to_floats(new), _HOTTEST) - to_floats(old[first])[which]
+    _, backwards = np.unique((moves * size + cells)[::-1], return_index=True)
+    last = len(cells) - 1 - backwards
+    return {
+        "rises": np.bincount(moves[last], minlength=len(log)),
+        "rise_cell": cells[last],
+        "rise_heat": np.rint(heat[last] * _HEAT_STEPS).astype(np.int64),
+    }
