@@ -92,10 +92,10 @@ def overall_table(documents: Sequence[Mapping[str, Any]]) -> Table:
 
 def level_table(document: Mapping[str, Any]) -> Table:
     """Return the table of a level, in which ranges are those of the seeds."""
-    columns = ["policy", "solved", "weighted share", "normalised score", "exp. per move", "seconds"]
+    columns = ["policy", "solved", "weighted share", "normalised score", "exp. per move"]
     rows = []
     for policy, found in document["policies"].items():
-        runs = {name: [one[name] for one in found["runs"]] for name in ("solved", "weighted", "expansions", "seconds")}
+        runs = {name: [one[name] for one in found["runs"]] for name in ("solved", "weighted", "expansions")}
         label = found["runs"][0]["label"]
         rows.append(
             [
@@ -104,7 +104,6 @@ def level_table(document: Mapping[str, Any]) -> Table:
                 _range(runs["weighted"], ".3f"),
                 _range(found["scores"], ".3f"),
                 _range(runs["expansions"], ".1f"),
-                _range(runs["seconds"], ".0f"),
             ]
         )
     return Table(document["level"], columns, rows)

@@ -34,7 +34,7 @@ def filled(cell: Cell) -> dict[str, Any]:
     rank = POLICIES.index(cell.policy)
     looks = [[16.0 * k, 0.1 * k, 0.05 * k] for k in range(3)] if cell.policy in LEARNERS else []
     share = rank / len(POLICIES) + 0.01 * cell.seed
-    told = {"label": cell.policy, "solved": share, "weighted": share, "expansions": 0.0, "seconds": 1.0}
+    told = {"label": cell.policy, "solved": share, "weighted": share, "expansions": 0.0}
     return told | {"looks": looks}
 
 
