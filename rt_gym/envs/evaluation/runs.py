@@ -49,7 +49,7 @@ def run_single(env: Any, policy: Policy, seed: int) -> Columns:
 
 def _run_one(env: Any, policy: Policy, k: int, options: dict[str, Any], seed: int) -> dict[str, Any]:
     """Walk one episode and return what was counted step by step; ``seconds`` is what the policy took."""
-    row = dict.fromkeys((*_COUNTED, "seconds"), 0)
+    row: dict[str, Any] = dict.fromkeys((*_COUNTED, "seconds"), 0)
     observation, info = env.reset(seed=seed + k, options=options)
     terminated = truncated = False
     began = perf_counter()
