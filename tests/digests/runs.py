@@ -282,11 +282,16 @@ def batch_digest(env_id: str) -> str:
     return digest.hexdigest()
 
 
+def told_later(info: dict[str, Any]) -> set[str]:
+    """Return the keys that infos had not when the digests were taken: the problem, and in batches what of it."""
+    return {"index"} | ({"_index", "map", "_map", "optimal", "_optimal"} if "_map" in info else set())
+
+
 def take(digest: Any, *values: Any) -> None:
     """Enter observations, rewards and infos into a digest."""
     for value in values:
         if isinstance(value, dict):
-            for key in sorted(value):
+            for key in sorted(value.keys() - told_later(value)):
                 digest.update(key.encode())
                 take(digest, value[key])
         elif isinstance(value, np.ndarray) and value.dtype == object:
