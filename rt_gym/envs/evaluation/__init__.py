@@ -106,9 +106,9 @@ def _made(
     if max_moves is not None:
         given["max_ticks" if squad else "max_moves"] = max_moves
     if not batched:
-        return load_env_creator(spec.entry_point)(problems=problems, **given)
+        return load_env_creator(str(spec.entry_point))(problems=problems, **given)
     side_by_side = min(count, max(1, len(problems) // given.get("units", 1)) if squad else len(problems))
-    return load_env_creator(spec.vector_entry_point)(
+    return load_env_creator(str(spec.vector_entry_point))(
         num_envs=side_by_side, autoreset_mode=gym.vector.AutoresetMode.DISABLED, problems=problems, **given
     )
 

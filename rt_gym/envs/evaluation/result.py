@@ -216,9 +216,9 @@ class Evaluation:
             "expansions_per_move": (self.expansions_per_move - other.expansions_per_move, ones),
         }
         alone = (self["solved"] & ~other["solved"], other["solved"] & ~self["solved"])
-        counts: Any = [int(part.sum()) for part in (both, *alone, better, worse)]
-        estimates: Any = ratio_estimates(ratios)
-        return Comparison(len(self), *counts, **estimates)
+        counts: list[Any] = [int(part.sum()) for part in (both, *alone, better, worse)]
+        found: dict[str, Any] = ratio_estimates(ratios)
+        return Comparison(len(self), *counts, **found)
 
     def _check_pairs(self, other: Any) -> None:
         if not isinstance(other, Evaluation):
