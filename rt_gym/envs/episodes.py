@@ -27,9 +27,14 @@ class Assignment:
 
     def __init__(self, settings: Settings, common: Common, replace: Callable[[int, Problem], None]) -> None:
         self._settings, self._common, self._replace = settings, common, replace
-        count = len(settings.pool)
-        self._names, self._optimal = np.full(count, None, object), np.full(count, np.nan)
-        self._known = np.zeros(count, np.bool_)
+        problems, episodes = len(settings.pool), common.over.size
+        self._names, self._optimal = np.full(problems, None, object), np.full(problems, np.nan)
+        self._known = np.zeros(problems, np.bool_)
+        self._told: dict[str, NDArray[Any]] = {
+            "index": np.full(episodes, NOT_IN_POOL),
+            "map": np.full(episodes, None, object),
+            "optimal": np.full(episodes, np.nan),
+        }
         self._next_place = 2 * np.arange(common.over.size)
 
     def checked(self, index: Any) -> NDArray[np.int64]:
@@ -62,15 +67,21 @@ class Assignment:
             self._next_place[i] = place ^ 1
 
     def tell(self, begun: Mask) -> dict[str, Any]:
-        """Return what ``reset`` tells of problems, of all episodes; and which of them have just begun."""
-        current = self._common.problem
-        for k in np.unique(current[begun & ~self._known[current]]).tolist():
+        """Return what ``reset`` tells of problems, of all episodes; and which of them have just begun.
+
+        In a large batch some episode ends at nearly every step, so only those that have begun are looked at.
+        """
+        places = np.flatnonzero(begun)
+        numbers = self._common.problem[places]
+        for k in set(numbers[~self._known[numbers]].tolist()):
             problem = self._settings.pool[k]
             self._names[k], self._optimal[k] = problem.grid.name, self._settings.shown_optimal(problem)
             self._known[k] = True
-        index = np.full_like(current, NOT_IN_POOL) if self._settings.fresh else current.copy()
-        told = {"index": index, "map": self._names[current], "optimal": self._optimal[current]}
-        return told | {f"_{name}": begun for name in told}
+        told = self._told
+        told["map"][places], told["optimal"][places] = self._names[numbers], self._optimal[numbers]
+        if not self._settings.fresh:
+            told["index"][places] = numbers
+        return {name: values.copy() for name, values in told.items()} | {f"_{name}": begun for name in told}
 
 
 def replace_problem(maps: Maps, problems: Problems, k: int, problem: Problem, unit: float, first: int) -> None:
