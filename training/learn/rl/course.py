@@ -95,7 +95,7 @@ class RLConfig:
         said = {name: value for name, value in given.items() if value is not None}
         if is_path(env):
             return cls(env=env, **_of_a_walk(env, said))
-        if "window" in said:
+        if "window" in said and env in ENVIRONMENTS:
             raise InputError(f"window is for {' and '.join(PATHS)} and their levels, not {quoted(env)}")
         own = OWN.get(env, {}) | said
         imitates = env in OWN and own["algo"] != "cma"  # without a rule to imitate, subgoals are rarely discovered
