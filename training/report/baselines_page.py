@@ -43,7 +43,11 @@ much. One command makes this page, goes on where it was stopped, and takes more 
 
 A problem counts as the optimal cost divided by the cost of the walk, or as 0 if the goal is not reached in time; the
 mean over the test split is the *weighted share* (SPL). The *normalised score* of a training is 0 for chance and 1 for
-D\\* Lite."""
+D\\* Lite.
+
+The recipe is no equal rival of the other three learners. It is shown moves of a rule before it begins, sees where it has
+been, and is judged with the network that was best on the validation split, which may be the one from before its first
+step; they begin from nothing, see the default observation, and are judged with their last network."""
 _OVERALL = """The interquartile mean is that of the middle half of all scores; then follows how likely a training of the
 recipe scores higher on a random level. Intervals are 95 % bootstrap intervals over seeds, level by level; policies
 without chance have one seed and no interval."""
