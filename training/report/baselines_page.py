@@ -45,9 +45,10 @@ A problem counts as the optimal cost divided by the cost of the walk, or as 0 if
 mean over the test split is the *weighted share* (SPL). The *normalised score* of a training is 0 for chance and 1 for
 D\\* Lite.
 
-The recipe is no equal rival of the other three learners. It is shown moves of a rule before it begins, sees where it has
-been, and is judged with the network that was best on the validation split, which may be the one from before its first
-step; they begin from nothing, see the default observation, and are judged with their last network."""
+The recipe is no equal rival of the other three learners. It is shown moves of a rule before it begins, sees where it
+has been, and is judged with the network that was best on the validation split, which may be the one from before its
+first step; they begin from nothing, see the default observation, and are judged with their last network. Its curve at
+step 0 is what imitation alone reaches."""
 _OVERALL = """The interquartile mean is that of the middle half of all scores; then follows how likely a training of the
 recipe scores higher on a random level. Intervals are 95 % bootstrap intervals over seeds, level by level; policies
 without chance have one seed and no interval."""
@@ -129,7 +130,7 @@ def draw_curves(document: Mapping[str, Any]) -> Figure:
             axes.plot(steps, solved.mean(axis=0), color=_COLOURS[name], marker="o", label=name)
             axes.fill_between(steps, solved.min(axis=0), solved.max(axis=0), color=_COLOURS[name], alpha=0.15, lw=0)
         chance = np.mean([run["solved"] for run in document["policies"][RANDOM]["runs"]])
-        axes.axhline(float(chance), color="#33383d", lw=0.8, label=RANDOM)
+        axes.axhline(float(chance), color="#33383d", lw=0.8, label=f"{RANDOM}, test split")
         axes.set_title(f"{document['level']}: goals reached, validation split", loc="left", fontweight="bold")
         axes.set(xlabel="steps", ylim=(0, 1.02))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))

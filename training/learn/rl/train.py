@@ -304,7 +304,7 @@ def _callback(run: _Run) -> Any:
                 self._wait(False)
             if run.seen + run.config.every <= self.num_timesteps < run.config.steps:
                 run.look(self.model)
-            # What the last steps teach is learned when they have been made; so the end is after them, not with them.
+            # A rollout that ends with the last step is still learned from: so the end is after it, not with it.
             return run.progress.idle < run.config.patience and self.num_timesteps <= run.config.steps
 
         def _wait(self, still: bool) -> None:
