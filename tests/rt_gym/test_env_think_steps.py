@@ -117,7 +117,7 @@ class TestSteps:
 
     def test_the_information_has_plain_types(self) -> None:
         env = make(Problem(YARD, START, GOAL))
-        assert list(env.reset(seed=0)[1]) == ["action_mask", "position", "goal", "map", "optimal"]
+        assert list(env.reset(seed=0)[1]) == ["action_mask", "position", "goal", "index", "map", "optimal"]
         info = env.step(0)[4]
         assert list(info) == ["action_mask", "thought", "found", "expansions", "scans", "overrun", "no_path"]
         assert [type(value) for value in list(info.values())[1:]] == [bool, bool, int, int, bool, bool]
