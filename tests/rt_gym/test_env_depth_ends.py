@@ -100,7 +100,7 @@ class TestSettings:
     @each_id
     def test_the_information_has_plain_types(self, env_id: str) -> None:
         env = make(env_id, POCKET)
-        assert list(env.reset(seed=0)[1]) == ["action_mask", "position", "goal", "map", "optimal"]
+        assert list(env.reset(seed=0)[1]) == ["action_mask", "position", "goal", "index", "map", "optimal"]
         info = env.step(0)[4]
         assert list(info) == ["action_mask", "moved", "depth", "expansions", "scans", "overrun", "no_path"]
         assert [type(value) for value in list(info.values())[1:]] == [bool, int, int, int, bool, bool]

@@ -100,7 +100,7 @@ class TestInfo:
     def test_a_reset_tells_the_problem(self) -> None:
         grid = drawn("...", "...", name="yard")
         _, info = make(Problem(grid, (0, 0), (2, 1))).reset(seed=0)
-        assert list(info) == ["action_mask", "position", "goal", "map", "optimal"]
+        assert list(info) == ["action_mask", "position", "goal", "index", "map", "optimal"]
         assert (info["position"], info["goal"], info["map"]) == ((0, 0), (2, 1), "yard")
         assert info["optimal"] == pytest.approx(1 + SQRT2)
 
