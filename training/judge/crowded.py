@@ -17,7 +17,17 @@ MANY = 12  # agents from which on a plot is crowded
 
 # Families of ids, for colours and the legend only; who is in none, such as a class of one's own, is with the others.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "A*": ("astar", "weighted-astar", "repeated-astar", "late-astar", "capped-astar", "dstar-lite", "mpgaa", "frit"),
+    "A*": (
+        "astar",
+        "weighted-astar",
+        "repeated-astar",
+        "expecting-astar",
+        "late-astar",
+        "capped-astar",
+        "dstar-lite",
+        "mpgaa",
+        "frit",
+    ),
     "time-bounded": ("tba", "tbaa"),
     "LRTA*": ("lrta", "rta", "lrta-k", "lrta-k-visited", "lrta-ls-k", "w-lrta-ls-k", "lrta-ls-kd", "lrts", "p-lrta"),
     "local search spaces": ("lss-lrta", "a-lss-lrta", "da-lss-lrta", "w-lss-lrta", "rtaa", "a-rtaa", "da-rtaa"),
