@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training.judge import stats
+from rt_gym import bootstrap
 from training.judge.stats import estimate, pareto_front, ratio, resampled_sums
 
 
@@ -24,7 +24,7 @@ def test_the_same_seed_gives_the_same_interval_whatever_the_room(monkeypatch: py
     whole = resampled_sums(columns, seed=7)
     assert np.array_equal(whole, resampled_sums(columns, seed=7))
     assert not np.array_equal(whole, resampled_sums(columns, seed=8))
-    monkeypatch.setattr(stats, "_ROOM", 500)
+    monkeypatch.setattr(bootstrap, "_ROOM", 500)
     assert resampled_sums(columns, seed=7) == pytest.approx(whole)
 
 
