@@ -26,6 +26,7 @@ RUNNING_JOBS = [
     "train blocks",
     "train depth",
     "train goal",
+    "train ground",
     "train rl",
 ]
 
