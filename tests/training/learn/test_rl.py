@@ -340,7 +340,10 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "says"),
         [
-            ({"env": "RTPath-v0"}, "one of RTDepth-v0, RTDeepen-v0, RTDepthGoal-v0, RTThink-v0, not 'RTPath-v0'"),
+            (
+                {"env": "RTSquad-v0"},
+                "RTThink-v0, RTPath-v0, RTPathFog-v0 or a level such as RTPath-Open-16x16-v0, not 'RTSquad-v0'",
+            ),
             ({"algo": "sac"}, "algo must be one of ppo, a2c, dqn, maskable-ppo, cma, not 'sac'"),
             ({"teacher": "me"}, "teacher must be one of"),
             ({"steps": 0}, "steps must be a whole number"),
