@@ -7,9 +7,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from numba import config
 
 import rt_gym
 from rt_gym import Grid, InputError, Problem, sample_problems
+
+if config.DISABLE_JIT:  # problems are drawn while tests are collected
+    pytest.skip("drawing problems takes the compiler", allow_module_level=True)
 
 IDS = [env_id for env_id in rt_gym.envs.ids() if env_id.count("-") == 1]
 CAVES: dict[str, Any] = {"family": "caves", "width": 18, "height": 14, "density": 0.45, "steps": 3}

@@ -7,10 +7,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from numba import config
 
 import rt_gym
 from rt_gym import Grid, InputError, Problem, evaluate, sample_problems
 from rt_gym.envs.evaluation import COLUMNS
+
+if config.DISABLE_JIT:  # problems are drawn while tests are collected
+    pytest.skip("drawing problems takes the compiler", allow_module_level=True)
 
 ROOM = Grid([[1, 1, 1, 1, 1], [1, 0, 0, 0, 1], [1, 1, 1, 0, 1], [0, 0, 1, 0, 1], [1, 1, 1, 1, 1]], name="room")
 CAVES = rt_gym.generate("caves", width=24, height=20, density=0.45, steps=3, seed=5)

@@ -30,8 +30,7 @@ from training.runs import Entry
 LIMITS = (1, 3, 10, 30, 100, 300)
 VISIONS = {"known map": None, "vision 1": 1, "vision 5": 5}
 SEEDS = range(3)
-GAMES = (*dc.UNSEEN, Ground("wc3maps512/plunderisle", 512, 512), Ground("dao/den520d", 256, 257))
-PLACES: dict[str, tuple[Ground | Split, ...]] = {"mixed-test": (Split("mixed-test"),), "game maps": GAMES}
+PLACES: dict[str, tuple[Ground | Split, ...]] = {"mixed-test": (Split("mixed-test"),), "game maps": dc.GAMES}
 PROBLEMS = {
     "mixed-test": {"smoke": 4, "record": 256, "full": 256},
     "game maps": {"smoke": 1, "record": 30, "full": 100},

@@ -8,12 +8,13 @@ those papers that we know by their abstracts give factors without the settings, 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from training.experiments import dc
 from training.experiments.evidence import Evidence, score_table, with_interval
-from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant
-from training.experiments.limits import PLACES
+from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, Split, entrant
 from training.experiments.quantities import Column, Ratio
 from training.judge.tables import Table
 
+PLACES: dict[str, tuple[Ground | Split, ...]] = {"mixed-test": (Split("mixed-test"),), "game maps": dc.GAMES}
 PROBLEMS = {
     "mixed-test": {"smoke": 4, "record": 128, "full": 256},
     "game maps": {"smoke": 1, "record": 20, "full": 100},

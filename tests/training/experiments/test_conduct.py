@@ -11,7 +11,7 @@ from rt_gym import InputError
 from training import experiments
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
-from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, Experiment, Generated, Ground, Part
+from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, Experiment, Generated, Ground, Part, Split
 from training.report.drawing import draw
 from training.report.figures import FIGURES
 from training.report.results_page import claims_table, remarks, tables
@@ -22,8 +22,8 @@ SMALL = {"size": 31, "width": SIDE, "height": SIDE, "holes": 20}
 UNTRAINED = [name for name in ids() if not any(part.policies for part in load(name).parts)]
 
 
-def shrunk_ground(ground: Ground | Generated) -> Ground | Generated:
-    if isinstance(ground, Ground):
+def shrunk_ground(ground: Ground | Generated | Split) -> Ground | Generated:
+    if not isinstance(ground, Generated):
         return Ground("", SIDE, SIDE)
     return Generated(ground.family, {name: SMALL.get(name, value) for name, value in ground.parameters.items()})
 

@@ -36,6 +36,8 @@ UNSEEN = (
     Ground("bg/AR0603SR", 236, 267),
     Ground("bg/AR0701SR", 204, 235),
 )
+# What agents are judged on that are no classifiers: the same and two larger ones.
+GAMES = (*UNSEEN, Ground("wc3maps512/plunderisle", 512, 512), Ground("dao/den520d", 256, 257))
 PROBLEMS = {"smoke": 5, "record": 100, "full": 100}  # on each of the large maps
 MAX_MOVES = 1_000_000
 
