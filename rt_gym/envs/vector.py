@@ -118,8 +118,8 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         return Assignment(self.settings, self._episodes.common, self._replace_problem)
 
     def _replace_problem(self, k: int, problem: Problem) -> None:
-        """Put a fresh problem and its map into place ``k``."""
-        raise NotImplementedError
+        """Put a fresh problem and its map into place ``k``; a batch that cannot do that refuses fresh maps."""
+        raise InputError("map: batches of this environment take no maps that are made for every episode")
 
     # Episodes
 
