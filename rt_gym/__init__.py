@@ -15,6 +15,7 @@ from rt_gym.search.distance import distance_field
 from rt_gym.squad import Squad, SquadRun
 from rt_gym.terrain import DIRECTIONS
 from rt_gym.trip import STAY
+from rt_gym.version import __version__
 from rt_gym.views import View
 from rt_gym.world import World
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from rt_gym.envs.evaluation import Evaluation, evaluate
 
 envs.register()
-
-__version__ = "0.2.0"
 
 __all__ = [
     "DIRECTIONS",
@@ -42,6 +41,7 @@ __all__ = [
     "SquadRun",
     "View",
     "World",
+    "__version__",
     "distance_field",
     "evaluate",
     "generate",

@@ -132,6 +132,12 @@ def names() -> list[str]:
     return list(_DIGESTS)
 
 
+def spelled() -> str:
+    """Return how the names of all splits are put together, for messages."""
+    families = dict.fromkeys(name.rpartition("-")[0] for name in names())
+    return f"FAMILY-PART, where PART is one of {', '.join(_PARTS)} and FAMILY one of {', '.join(families)}"
+
+
 def load(name: str) -> Split:
     """Return a split; the first call for it makes the maps, in a second or two at most.
 
@@ -152,7 +158,7 @@ def load(name: str) -> Split:
         'caves-128x128-s2020004'
     """
     if not isinstance(name, str) or name not in _DIGESTS:
-        raise InputError(f"there is no split {quoted(name)}; there are {', '.join(names())}")
+        raise InputError(f"there is no split {quoted(name)}: give {spelled()}")
     return _made(name)
 
 

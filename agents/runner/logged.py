@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-import rt_gym
 from agents.base import Agent, KernelAgent
 from agents.log import NOWHERE, REASONS, Log
 from agents.record import Decision
@@ -17,6 +16,7 @@ from rt_gym.meter import Budget
 from rt_gym.problem import Problem
 from rt_gym.terrain import Position
 from rt_gym.trip import RAISE, STAY
+from rt_gym.version import __version__
 from rt_gym.world import World
 
 MOST_LOG_BYTES = 1 << 28  # of the logs of all trials of a run together
@@ -39,7 +39,7 @@ def head_of(agent: str, settings: dict[str, Any], problem: Problem, budget: Budg
     task: dict[str, Any] = {"start": problem.start, "goal": problem.goal, "vision": problem.vision}
     task["changes"] = [(change.time, change.position, change.free) for change in changes]
     limit = {"limit": budget.limit, "count": budget.count, "on_overrun": budget.on_overrun}
-    about = {"kind": "rt_gym run log", "version": rt_gym.__version__, "agent": agent, "settings": settings}
+    about = {"kind": "rt_gym run log", "version": __version__, "agent": agent, "settings": settings}
     plain: dict[str, Any] = _plain(about | {"problem": size | rules | task, "budget": limit, "seed": seed})
     return plain
 

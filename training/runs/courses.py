@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
@@ -181,11 +182,20 @@ def find_courses(sources: Iterable[str], draw: Draw) -> Iterator[Course]:
     for place in places:
         if place in splits.names():
             courses = _split_courses(place, draw)
+        elif not Path(place).suffix and place not in names():
+            raise InputError(_unknown(place))
         else:
             stem = _stem(place)
             courses = iter([draw.course(shown(stem if stems[stem] == 1 else Path(place).as_posix()), place)])
         for course in courses:
             yield from draw.scripted(course)
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name[:100], [*names(), *splits.names()])
+    hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+    maps, parts = ", ".join(names()), splits.spelled()
+    return f"no bundled map or split is called {shown(name)}{hint}: give a map ({maps}), a split ({parts}), or a path"
 
 
 def _split_courses(name: str, draw: Draw) -> Iterator[Course]:

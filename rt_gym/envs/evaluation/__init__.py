@@ -54,10 +54,9 @@ def evaluate(
 
     Example:
         >>> import rt_gym
-        >>> problems = rt_gym.splits.load("caves-validation").problems[:20]
-        >>> found = rt_gym.evaluate("RTPath-v0", "greedy", problems, max_moves=500)
+        >>> found = rt_gym.evaluate("RTPath-Random-16x16-v0", "greedy", "random-16-test")
         >>> len(found), found.summary.unsolved
-        (20, 16)
+        (128, 63)
 
     Raises:
         InputError: for an unknown id or split, something that is no policy, or a setting that cannot be.

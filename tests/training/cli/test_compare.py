@@ -164,7 +164,7 @@ def test_against_an_earlier_table_the_exit_code_tells_whether_anything_is_worse(
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["nowhere"], "no bundled map is called nowhere"),
+        (["nowhere"], "no bundled map or split is called nowhere"),
         (["missing.map"], "missing.map: cannot be read"),
         (["empty"], "the folder holds no map"),
         (["missing.map.scen"], "missing.map.scen: cannot be read"),

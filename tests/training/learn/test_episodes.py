@@ -215,7 +215,7 @@ class TestCommand:
         [
             ([], "say where to: --minari NAME, --out FILE or both"),
             (["--out", "x.txt"], "--out must be a file that ends in .csv or .npz, not x.txt"),
-            (["--out", "x.csv", "--split", "nowhere"], "there is no split 'nowhere'; there are "),
+            (["--out", "x.csv", "--split", "nowhere"], "there is no split 'nowhere': give "),
             (["--out", "x.csv", "--agent", "nobody"], "there is no agent 'nobody'"),
         ],
     )

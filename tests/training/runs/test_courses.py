@@ -114,7 +114,11 @@ def test_a_scenario_file_without_problems_in_range_is_refused(tmp_path: Path) ->
 
 def test_maps_and_folders_that_are_not_there_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    for source, part in (("nowhere", "no bundled map"), (tmp_path / "x.map", "cannot be read")):
+    for source, part in (
+        ("nowhere", "no bundled map or split"),
+        ("caves-tset", "did you mean caves-test"),
+        (tmp_path / "x.map", "cannot be read"),
+    ):
         with pytest.raises(InputError, match=part):
             courses(source)
     with pytest.raises(InputError, match="the folder holds no map"):

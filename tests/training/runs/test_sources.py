@@ -35,7 +35,7 @@ for name in sys.argv[1:]:
 found["again"] = stamps()
 print(json.dumps(found))
 """
-NEW, TABLE = "agents/new_one.py", "agents/__init__.py"
+NEW, TABLE, ENVIRONMENTS = "agents/new_one.py", "agents/__init__.py", "rt_gym/envs/vector.py"
 LOOKAHEAD, WORLD, TRIALS, ROWS = (
     "rt_gym/search/lookahead.py",
     "rt_gym/world.py",
@@ -52,7 +52,7 @@ OWN = {
     "tools/sibling.py": "value = 1\n",
 }
 STRAY = "stray.py"
-EDITS = [NEW, TABLE, LOOKAHEAD, WORLD, TRIALS, ROWS, LRTA, POLICY, *OWN, STRAY]
+EDITS = [NEW, TABLE, ENVIRONMENTS, LOOKAHEAD, WORLD, TRIALS, ROWS, LRTA, POLICY, *OWN, STRAY]
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +87,8 @@ def test_the_same_sources_have_the_same_stamps(stamps: dict[str, dict[str, str]]
     assert changed(stamps, "again") == set()
 
 
-@pytest.mark.parametrize("edit", [NEW, TABLE])
-def test_one_more_agent_leaves_the_stamps_of_the_others_alone(stamps: dict[str, dict[str, str]], edit: str) -> None:
+@pytest.mark.parametrize("edit", [NEW, TABLE, ENVIRONMENTS])
+def test_what_no_run_goes_through_leaves_the_stamps_alone(stamps: dict[str, dict[str, str]], edit: str) -> None:
     assert changed(stamps, edit) == {"own.Mine"}  # which may import anything
 
 

@@ -256,19 +256,20 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
 
     _, sb3 = libraries()
     learners = [sb3.PPO, sb3.A2C, sb3.DQN, *([_maskable_ppo()] if find_spec("sb3_contrib") else [])]
-    reasons = []
+    reasons: dict[str, list[str]] = {}
     for learner in learners if _is_archive(path) else ():
         try:
             model = learner.load(path, device="cpu")
         except Exception as error:  # most often it was made by another learner: its parameters do not fit
-            reasons.append(f"{learner.__name__} says: {_first_line(error)}")
+            reasons.setdefault(_first_line(error), []).append(learner.__name__)
             continue
         try:
             return export(model, decide, d_max, history, {"from": Path(path).name})
         except InputError as refusal:
             raise InputError(f"{shown(path)}: {refusal}") from None
     *names, last = (learner.__name__ for learner in learners)
-    raise InputError("; ".join([f"{shown(path)}: is no model of {', '.join(names)} or {last}", *reasons]))
+    said = [f"{' and '.join(who)}: {reason}" for reason, who in reasons.items()]
+    raise InputError("; ".join([f"{shown(path)}: is no model of {', '.join(names)} or {last}", *said]))
 
 
 def _first_line(error: Exception) -> str:
