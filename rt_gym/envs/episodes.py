@@ -14,6 +14,8 @@ from rt_gym.problem import Problem
 
 Mask = NDArray[np.bool_]
 
+_MASKS = ("_index", "_map", "_optimal")
+
 
 class Assignment:
     """The problems of the episodes of a batch.
@@ -27,14 +29,9 @@ class Assignment:
 
     def __init__(self, settings: Settings, common: Common, replace: Callable[[int, Problem], None]) -> None:
         self._settings, self._common, self._replace = settings, common, replace
-        problems, episodes = len(settings.pool), common.over.size
-        self._names, self._optimal = np.full(problems, None, object), np.full(problems, np.nan)
-        self._known = np.zeros(problems, np.bool_)
-        self._told: dict[str, NDArray[Any]] = {
-            "index": np.full(episodes, NOT_IN_POOL),
-            "map": np.full(episodes, None, object),
-            "optimal": np.full(episodes, np.nan),
-        }
+        count = len(settings.pool)
+        self._names, self._optimal = np.full(count, None, object), np.full(count, np.nan)
+        self._unasked = np.ones(count, np.bool_)  # of which problems the two above have not been asked
         self._next_place = 2 * np.arange(common.over.size)
 
     def checked(self, index: Any) -> NDArray[np.int64]:
@@ -62,26 +59,26 @@ class Assignment:
             place = int(self._next_place[i])
             problem = fresh.problem(self._common.random[i : i + 1], self._settings.pool[place])
             self._replace(place, problem)
-            self._settings.pool[place], self._known[place] = problem, False
+            self._settings.pool[place], self._unasked[place] = problem, True
             self._common.queued[i] = place
             self._next_place[i] = place ^ 1
 
     def tell(self, begun: Mask) -> dict[str, Any]:
-        """Return what ``reset`` tells of problems, of all episodes; and which of them have just begun.
+        """Return what ``reset`` tells of problems, of all episodes; and which of them have just begun."""
+        numbers = self._common.problem
+        # In a large batch episodes end at nearly every step; bytes are searched in a tenth of the time of any().
+        if b"\1" in self._unasked.tobytes():
+            self._ask(numbers[begun])
+        index = np.full_like(numbers, NOT_IN_POOL) if self._settings.fresh else numbers.copy()
+        told = {"index": index, "map": self._names.take(numbers), "optimal": self._optimal.take(numbers)}
+        return told | dict.fromkeys(_MASKS, begun)
 
-        In a large batch some episode ends at nearly every step, so only those that have begun are looked at.
-        """
-        places = np.flatnonzero(begun)
-        numbers = self._common.problem[places]
-        for k in set(numbers[~self._known[numbers]].tolist()):
+    def _ask(self, numbers: NDArray[np.int64]) -> None:
+        """Look up what is told of these problems, where that has not been done."""
+        for k in set(numbers[self._unasked[numbers]].tolist()):
             problem = self._settings.pool[k]
             self._names[k], self._optimal[k] = problem.grid.name, self._settings.shown_optimal(problem)
-            self._known[k] = True
-        told = self._told
-        told["map"][places], told["optimal"][places] = self._names[numbers], self._optimal[numbers]
-        if not self._settings.fresh:
-            told["index"][places] = numbers
-        return {name: values.copy() for name, values in told.items()} | {f"_{name}": begun for name in told}
+            self._unasked[k] = False
 
 
 def replace_problem(maps: Maps, problems: Problems, k: int, problem: Problem, unit: float, first: int) -> None:
