@@ -22,6 +22,9 @@ from rt_gym.abstraction import abstract
 from rt_gym.cost import DIAGONAL
 from rt_gym.features.dealing import DEALT
 from rt_gym.squad.policy import DealerPolicy
+from training.learn import Parts
+from training.learn.blocks import BlocksConfig
+from training.learn.settings import keep_settings, settings_of
 from training.runs import Allowance, Draw, Plan, Workers, enlist_all, find_courses, run_plan, write_tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -142,6 +145,15 @@ class TestPolicies:
         first, last = [(np.array(layer["weights"]), np.array(layer["bias"])) for layer in document["layers"]]
         output = np.tanh(rows @ first[0] + first[1]) @ last[0] + last[1]
         np.testing.assert_allclose(output[:, 0], policy.urgency(rows))
+
+    def test_settings_of_a_training_have_the_problems_by_number_and_digest(self, tmp_path: Path) -> None:
+        courses = tuple(find_courses(["rooms-64"], Draw(2, 20, 60)))
+        keep_settings(tmp_path, "train blocks", settings_of(BlocksConfig(), Parts(courses, courses)))
+        document = json.loads((tmp_path / "training.json").read_text())
+        told = document["settings"]["train"]
+        assert unnamed("Settings of a training", {*document, *told}) == set()
+        assert (document["kind"], document["version"], document["command"]) == ("rt_gym training", 1, "train blocks")
+        assert (told["maps"], told["problems"]) == (1, 2)
 
 
 class TestDatabases:

@@ -11,6 +11,7 @@ from training.cli.terminal import (
     OUTPUT,
     AsJson,
     Backend,
+    Force,
     Jobs,
     Maps,
     OptimalOfMaps,
@@ -19,8 +20,8 @@ from training.cli.terminal import (
     Seed,
     Test,
     Validation,
+    begin_training,
     interruptible,
-    make_folder,
     make_workers,
     named,
     print_json,
@@ -48,6 +49,7 @@ def ground(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
     out: Out = Path("rt-gym-ground"),
+    force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -65,7 +67,7 @@ def ground(
     config = GroundConfig(radius, leaves=leaves, seed=seed)
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
-    make_folder(out)
+    begin_training(out, "train ground", config, parts, force)
     with interruptible("finished work is kept", out):
         result = train_ground(config, parts, out, workers, progress)
     if as_json:
