@@ -22,6 +22,8 @@ from rt_gym.abstraction import abstract
 from rt_gym.cost import DIAGONAL
 from rt_gym.features.dealing import DEALT
 from rt_gym.squad.policy import DealerPolicy
+from training.judge import think, walks
+from training.judge.policies import NETWORK
 from training.learn import Parts
 from training.learn.blocks import BlocksConfig
 from training.learn.settings import keep_settings, settings_of
@@ -233,6 +235,20 @@ def test_results_are_rows_with_the_columns_of_the_page(tmp_path: Path) -> None:
         assert straights + diagonals == int(row["moves"])
         assert row["outcome"] in re.findall(r"`([\w ]+)`", section("Results"))
     assert len(tables["trials"]) == sum(int(row["trials_run"]) for row in tables["results"])
+
+
+def test_results_of_policies_have_the_columns_of_the_page(tmp_path: Path) -> None:
+    courses = tuple(find_courses(["rooms-64"], Draw(2, low=20, high=40)))
+    problems = [course.problem(task) for course in courses for task in course.tasks]
+    asked = {"seed": 0, "training": {}}
+    thought = think.judged({NETWORK: think.evaluate(think.follow_rule, problems)}, courses, asked)
+    walked = walks.judged({NETWORK: rt_gym.evaluate("RTPath-v0", "greedy", problems)}, courses, asked)
+    for findings in (thought, walked):
+        _, results = findings.write(tmp_path)
+        with results.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == 2
+        assert unnamed("Results", {*rows[0], *json.loads((tmp_path / "settings.json").read_text())}) == set()
 
 
 def test_logs_are_lines_of_json(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from training.cli.reporting import leave_training, unfinished_training
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
@@ -68,8 +69,9 @@ def ground(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
     begin_training(out, "train ground", config, parts, force)
-    with interruptible("finished work is kept", out):
+    with unfinished_training(out, "ground"), interruptible("finished work is kept", out):
         result = train_ground(config, parts, out, workers, progress)
+    leave_training(out, "ground", result.findings, result.files, [result.table()])
     if as_json:
         print_json(result.document())
         return

@@ -10,7 +10,7 @@ from training.cli import data
 from training.cli.baselines import baselines
 from training.cli.dealer import dealer
 from training.cli.ground import ground
-from training.cli.reporting import leave_report, unfinished_report
+from training.cli.reporting import leave_training, unfinished_training
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
@@ -38,9 +38,6 @@ from training.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from training.judge import Findings
     from training.judge.tables import Table
     from training.learn.goal import GoalResult
     from training.learn.select import Candidate, DepthResult
@@ -116,29 +113,14 @@ def depth(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, read_draw(problems, optimal, seed))
     begin_training(out, "train depth", config, parts, force)
-    with _unfinished(out, "depth"), interruptible("finished jobs are kept", out):
+    with unfinished_training(out, "depth"), interruptible("finished jobs are kept", out):
         result = train_depth(config, parts, out, workers, progress, csv)
-    _report(out, "depth", result.findings, result.files)
+    leave_training(out, "depth", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
     _print_training(result)
     _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
-
-
-def _unfinished(out: Path, what: str) -> "AbstractContextManager[None]":
-    """Leave a report that says what is missing if a training is stopped."""
-    from training.runs.jobs import provenance
-
-    return unfinished_report(out, f"rt-gym train {what}", provenance)
-
-
-def _report(out: Path, what: str, findings: "Findings", files: list[Path], tables: "Sequence[Table]" = ()) -> None:
-    """Write the report of a training, and name it among its files."""
-    from training.report.comparison import Part
-
-    part = Part(findings.title, findings, tables)
-    files.append(leave_report(out, f"rt-gym train {what}: judged by {findings.title}", [part]))
 
 
 def _print_training(result: "DepthResult") -> None:
@@ -214,9 +196,9 @@ def goal(
     parts = draw_parts({"train": maps, "test": test}, read_draw(problems, optimal, seed))
     begin_training(out, "train goal", config, parts, force)
     about = {"maps": maps or ["mixed-train"], "problems": problems, "seed": seed, "command": "rt-gym train goal"}
-    with _unfinished(out, "goal"), interruptible("finished jobs are kept", out):
+    with unfinished_training(out, "goal"), interruptible("finished jobs are kept", out):
         result = train_goal(config, parts, out, workers, about, progress)
-    _report(out, "goal", result.findings, result.files)
+    leave_training(out, "goal", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
@@ -323,10 +305,9 @@ def rl(
     parts = draw_parts(given, read_draw(problems, optimal, seed), config.splits)
     begin_training(out, "train rl", config, parts, force, config.free)
     kept = "what was learned until the last look at the validation maps is kept"
-    with _unfinished(out, "rl"), interruptible(kept, out):
+    with unfinished_training(out, "rl"), interruptible(kept, out):
         result = train_rl(config, parts, out, workers, progress, tensorboard)
-    if result.findings is not None:
-        _report(out, "rl", result.findings, result.files, result.tables[len(result.findings.tables()) :])
+    leave_training(out, "rl", result.findings, result.files, result.tables[len(result.findings.tables()) :])
     if as_json:
         print_json(result.document())
         return
@@ -377,9 +358,9 @@ def blocks(
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
     begin_training(out, "train blocks", config, parts, force)
-    with _unfinished(out, "blocks"), interruptible("finished work is kept", out):
+    with unfinished_training(out, "blocks"), interruptible("finished work is kept", out):
         result = train_blocks(config, parts, out, workers, progress)
-    _report(out, "blocks", result.findings, result.files, [result.table()])
+    leave_training(out, "blocks", result.findings, result.files, [result.table()])
     if as_json:
         print_json(result.document())
         return
