@@ -104,10 +104,12 @@ def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
 def _differences(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
     for name in dict.fromkeys([*new, *old]):
         was, now = old.get(name), new.get(name)
-        if was != now:
-            problems = isinstance(was, dict) and isinstance(now, dict)
-            said = name if name.isidentifier() else quoted(name)
-            yield _other_problems(name, was, now) if problems else f"{said} {_text(was)} instead of {_text(now)}"
+        if was == now:
+            continue
+        if isinstance(was, dict) and isinstance(now, dict):
+            yield _other_problems(name, was, now)
+        else:
+            yield f"{name if name.isidentifier() else quoted(name)} {_text(was)} instead of {_text(now)}"
 
 
 def _text(value: Any) -> str:
