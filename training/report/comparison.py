@@ -11,7 +11,7 @@ from training.judge import Estimate, Findings, Score, score_all
 from training.judge.advice import Advice, Pick
 from training.judge.policies import NETWORK, PolicyFindings, PolicyRuns
 from training.judge.scores import collect
-from training.judge.tables import Alarm, Table, digits, interval
+from training.judge.tables import Alarm, Table, digits, interval, squads_table
 from training.report.commands import play_command
 from training.report.packing import Attachments
 from training.runs import Entry, Runs
@@ -19,6 +19,7 @@ from training.runs import Entry, Runs
 _MOST_RUNS = 200_000  # of all agents, up to which a page holds every problem; of more, evenly chosen ones
 _MOST_MAPS = 20  # that have a trade-off of their own
 _NAMED = 5  # on a card
+_MOST_SQUADS = 50  # of an agent that have rows of their own
 
 
 class Part(NamedTuple):
@@ -53,9 +54,18 @@ def describe(part: Part, attachments: Attachments) -> dict[str, Any]:
         "maps": _maps(findings),
         "problems": _problems(findings.runs),
         "values": attachments.add(_values(findings.runs)),
-        "tables": [describe_table(table) for table in (*findings.tables(), *part.tables)],
-        "settings": findings.plan.document() | (part.settings or {}),
+        "tables": [describe_table(table) for table in (*findings.tables(), *part.tables, *_squads(findings))],
+        "settings": findings.settings | (part.settings or {}),
     }
+
+
+def _squads(findings: Findings) -> list[Table]:
+    """Return the squads of those that are recommended one by one, if there are squads."""
+    if findings.squads is None:
+        return []
+    picks = [pick for advice in findings.advice for pick in (advice.plain, advice.prepared) if pick]
+    entries = dict.fromkeys(entry for pick in picks for entry in pick.ranked)
+    return [squads_table(findings.squads, list(entries or findings.squads.scores), _MOST_SQUADS)]
 
 
 def describe_table(table: Table) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def write_replay(path: Path, title: str, name: str, runs: Sequence[Recording] | 
     attachments = Attachments()
     reel = Reel(attachments)
     if isinstance(runs, SquadRecording):
-        reel.add_squad(name, runs)
+        reel.add_squads(name, [runs])
     else:
         reel.add(name, runs)
     return write_page(path, {"title": title, "comparisons": [], "replay": reel.document()}, attachments)

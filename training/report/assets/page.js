@@ -21,6 +21,7 @@ function buildReplay() {
 
 function buildSettings(settings) {
   const told = [["seed", settings.seed], ["trials", settings.trials], ["move cap", settings.max_moves], ["repeats", settings.repeats],
+    ["units", settings.units], ["ms per tick", settings.tick_ms], ["squads per agent", settings.squads],
     ["processor", settings.processor], ["commit", settings.commit?.slice(0, 12)], ...Object.entries(settings.versions || {})];
   const rows = told.filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
