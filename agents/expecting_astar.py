@@ -11,8 +11,8 @@ The algorithm in plain Python: ``tests/reference/plain_expecting_astar.py``.
 Readings:
 - A* from the agent to the goal, from scratch each time: smaller f, larger g, first generated. Factors are at least 1,
   so the usual heuristic stays consistent.
-- A cell is predicted when a search first generates it, and anew by every search: a scan for each tree, however
-  long the branch that it follows.
+- A cell is predicted when a search first generates it, and anew by every search. Trees test cells of a window: that is
+  a scan for every eight tests begun, as many cells as a scan of all neighbours reads. A constant price tests none.
 - It commits to its path up to where the first unknown cell of it comes into sight, and then plans anew. On a known map
   it is A*, and searches once.
 - It is complete: every plan ends at the goal or with a cell seen that was unknown, and there are only so many of these.

@@ -22,6 +22,11 @@ from rt_gym.abstraction import abstract
 from rt_gym.cost import DIAGONAL
 from rt_gym.features.dealing import DEALT
 from rt_gym.squad.policy import DealerPolicy
+from training.judge import think, walks
+from training.judge.policies import NETWORK
+from training.learn import Parts
+from training.learn.blocks import BlocksConfig
+from training.learn.settings import keep_settings, settings_of
 from training.runs import Allowance, Draw, Plan, Workers, enlist_all, find_courses, run_plan, write_tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,6 +148,15 @@ class TestPolicies:
         output = np.tanh(rows @ first[0] + first[1]) @ last[0] + last[1]
         np.testing.assert_allclose(output[:, 0], policy.urgency(rows))
 
+    def test_settings_of_a_training_have_the_problems_by_number_and_digest(self, tmp_path: Path) -> None:
+        courses = tuple(find_courses(["rooms-64"], Draw(2, 20, 60)))
+        keep_settings(tmp_path, "train blocks", settings_of(BlocksConfig(), Parts(courses, courses)))
+        document = json.loads((tmp_path / "training.json").read_text())
+        told = document["settings"]["train"]
+        assert unnamed("Settings of a training", {*document, *told}) == set()
+        assert (document["kind"], document["version"], document["command"]) == ("rt_gym training", 1, "train blocks")
+        assert (told["maps"], told["problems"]) == (1, 2)
+
 
 class TestDatabases:
     @pytest.mark.parametrize(("mode", "subgoal"), [("I", "nearer"), ("GI", "first"), ("G", "first")])
@@ -221,6 +235,20 @@ def test_results_are_rows_with_the_columns_of_the_page(tmp_path: Path) -> None:
         assert straights + diagonals == int(row["moves"])
         assert row["outcome"] in re.findall(r"`([\w ]+)`", section("Results"))
     assert len(tables["trials"]) == sum(int(row["trials_run"]) for row in tables["results"])
+
+
+def test_results_of_policies_have_the_columns_of_the_page(tmp_path: Path) -> None:
+    courses = tuple(find_courses(["rooms-64"], Draw(2, low=20, high=40)))
+    problems = [course.problem(task) for course in courses for task in course.tasks]
+    asked = {"seed": 0, "training": {}}
+    thought = think.judged({NETWORK: think.evaluate(think.follow_rule, problems)}, courses, asked)
+    walked = walks.judged({NETWORK: rt_gym.evaluate("RTPath-v0", "greedy", problems)}, courses, asked)
+    for findings in (thought, walked):
+        _, results = findings.write(tmp_path)
+        with results.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == 2
+        assert unnamed("Results", {*rows[0], *json.loads((tmp_path / "settings.json").read_text())}) == set()
 
 
 def test_logs_are_lines_of_json(tmp_path: Path) -> None:

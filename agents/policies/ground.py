@@ -26,6 +26,7 @@ BLOCKED, UNKNOWN, FREE = -1, 0, 1  # what a cell of the window is known to be
 PARTS = 16  # of the cost of free ground
 MOST = 20  # times the cost of free ground
 MAX_RADIUS = 16
+AROUND = 8  # cells that are read by a scan, the neighbours of a cell; a power of two
 READY_MADE = files("agents").joinpath("policies", "prices")
 
 
@@ -56,13 +57,15 @@ def look(terrain, x, y):
 
 @kernel
 def cost_of_unknown(terrain, trip, ground, cell):
-    """Return what an unknown cell costs, in PARTS of free ground; every tree counts as a scan."""
-    forest, total = ground.forest, 0.0
+    """Return what an unknown cell costs, in PARTS of free ground; a scan for every AROUND cells that the trees test."""
+    forest, total, tests = ground.forest, 0.0, 0
     x, y = locate(terrain, cell)
     for k in range(forest.root.size):
-        scan(trip)
         node = np.int64(forest.root[k])
         while forest.feature[node] >= 0:
+            if tests & (AROUND - 1) == 0:
+                scan(trip)
+            tests += 1
             place = forest.feature[node]
             seen = look(terrain, x + ground.columns[place], y + ground.rows[place])
             node = np.int64(forest.left[node] if seen <= forest.threshold[node] else forest.right[node])

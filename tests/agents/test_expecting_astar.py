@@ -55,7 +55,7 @@ def test_cells_are_blocked_unknown_or_free_and_blocked_beyond_the_edge() -> None
 
 
 @pytest.mark.plain
-def test_the_trees_add_up_to_a_price_and_each_is_a_scan() -> None:
+def test_the_trees_add_up_to_a_price() -> None:
     world = seen_from([[1, 0, 1, 1], [1, 1, 1, 1]], (0, 0), (3, 1))
     view = world.kernel_view
     prices = [
@@ -64,7 +64,15 @@ def test_the_trees_add_up_to_a_price_and_each_is_a_scan() -> None:
     ]
     # West of the first a cell is known to be blocked (3), of the others none; east of all nothing is known to be free.
     assert prices == [round(3.3 * PARTS), round(1.3 * PARTS), round(1.3 * PARTS)]
-    assert view.trip.meter[0].scans == 6
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("trees", "scans"), [(0, 0), (1, 1), (8, 1), (9, 2), (16, 2), (17, 3)])
+def test_eight_tests_count_as_the_scan_of_a_cell(trees: int, scans: int) -> None:
+    view = seen_from([[1, 1, 1, 1]], (0, 0), (3, 0)).kernel_view
+    policy = GroundPolicy(1, join_trees([stump(WEST, -0.5, 3.0, 1.0)] * trees)) if trees else constant(2.0)
+    cost_of_unknown(view.terrain, view.trip, policy.wired(), view.goal_cell)
+    assert view.trip.meter[0].scans == scans
 
 
 @pytest.mark.plain

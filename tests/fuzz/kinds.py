@@ -30,7 +30,7 @@ from rt_gym import InputError, Problem, Squad
 from rt_gym.abstraction import abstract
 from rt_gym.squad.policy import load_dealer
 from training.judge import ranking, scores, speed
-from training.learn import evolve, goal, log
+from training.learn import evolve, goal, log, settings
 from training.precompute import Neighbours, Patterns, Subgoals
 from training.report import agents_page, results_page
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, read_runs, run_plan
@@ -289,6 +289,14 @@ def _read_model(path: Path) -> Any:
     return _run("policy-lrta", policy=import_zip(path, "deepen", 4, trusted=True))
 
 
+def _keep_training(folder: Path) -> Path:
+    return settings.keep_settings(folder, "train depth", {"d_max": 5})
+
+
+def _read_training(path: Path) -> Any:
+    return _keep_training(path.parent)
+
+
 _LEARNERS = (
     Kind("checkpoint", WORK_FILE, "train rl, going on", _make_checkpoint, _read_checkpoint),
     Kind("model of Stable-Baselines3", INPUT, "import_zip(..., trusted=True)", _make_model, _read_model),
@@ -310,5 +318,6 @@ KINDS = (
     *map(_job, _SERIES),
     Kind("calibration", WORK_FILE, "compare --ms", _make_calibration, _read_calibration),
     Kind("evolution", WORK_FILE, "train rl --algo cma, going on", _make_history, _read_history),
+    Kind("settings of a training", WORK_FILE, "train, going on", _keep_training, _read_training),
     *(_LEARNERS if find_spec("stable_baselines3") else ()),
 )

@@ -32,6 +32,7 @@ class ExpectedMap(Map):
         super().__init__(view.grid, view.free)
         self.known, self.policy = known, policy
         self.factors: dict[Position, int] = {}
+        self.tests: dict[Position, int] = {}
 
     def neighbours(self, cell: Position) -> list[tuple[Position, int]]:
         """Return where the legal steps lead, and what each is expected to cost."""
@@ -42,6 +43,7 @@ class ExpectedMap(Map):
         if cell in self.known:
             return PARTS
         if cell not in self.factors:
+            self.tests[cell] = 0
             total = sum(self._score(cell, int(root)) for root in self.policy.forest.root)
             self.factors[cell] = int(min(max(total, 1.0), MOST) * PARTS + 0.5)
         return self.factors[cell]
@@ -49,6 +51,7 @@ class ExpectedMap(Map):
     def _score(self, cell: Position, node: int) -> float:
         forest, side = self.policy.forest, 2 * self.policy.radius + 1
         while forest.feature[node] >= 0:
+            self.tests[cell] += 1
             row, column = divmod(int(forest.feature[node]), side)
             place = cell[0] + column - self.policy.radius, cell[1] + row - self.policy.radius
             node = int((forest.left if self._seen(place) <= forest.threshold[node] else forest.right)[node])
@@ -69,7 +72,8 @@ def plan(world: SeeingWorld, view: Map, s: Position, goal: Position, policy: Gro
     unknown = [k for k, cell in enumerate(steps) if cell not in world.known]
     if unknown:
         steps = steps[: max(1, unknown[0] + 1 - (world.vision or 0))]
-    return Plan(steps, search.closed, scanned=list(expected.factors) * policy.forest.root.size)
+    scanned = [cell for cell, tests in expected.tests.items() for _ in range(-(-tests // 8))]
+    return Plan(steps, search.closed, scanned=scanned)
 
 
 def run(

@@ -135,7 +135,8 @@ def compare(
     standings = [] if ranked_at is None else score(runs, ranked_at, seed)
     board = [] if ranked_at is None else [leaderboard_table(standings, ranked_at, findings.precomputing)]
     part = Part(findings.title, findings, board, asked)
-    files.append(leave_report(out, f"Which agent to take: {findings.title}", [part], problems=replays))
+    subject = ", ".join([findings.title, *([squads.name] if squads else [])])
+    files.append(leave_report(out, f"Which agent to take: {subject}", [part], problems=replays))
     if as_json:
         ranked = {"leaderboard": [standing.document() for standing in standings]} if standings else {}
         print_json(findings.document() | ranked | {"files": [str(path) for path in files]})

@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
+from training.cli.reporting import leave_training, unfinished_training
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
     OUTPUT,
     AsJson,
     Backend,
+    Force,
     Jobs,
     Maps,
     OptimalOfMaps,
@@ -19,8 +21,8 @@ from training.cli.terminal import (
     Seed,
     Test,
     Validation,
+    begin_training,
     interruptible,
-    make_folder,
     make_workers,
     named,
     print_json,
@@ -48,6 +50,7 @@ def ground(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
     out: Out = Path("rt-gym-ground"),
+    force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -65,9 +68,10 @@ def ground(
     config = GroundConfig(radius, leaves=leaves, seed=seed)
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
-    make_folder(out)
-    with interruptible("finished work is kept", out):
+    begin_training(out, "train ground", config, parts, force)
+    with unfinished_training(out, "ground"), interruptible("finished work is kept", out):
         result = train_ground(config, parts, out, workers, progress)
+    leave_training(out, "ground", result.findings, result.files, [result.table()])
     if as_json:
         print_json(result.document())
         return

@@ -1,7 +1,7 @@
 """The report that commands leave beside their tables."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,9 @@ import typer
 from training.cli.terminal import interruptible, progress
 
 if TYPE_CHECKING:
+    from training.judge import Findings
+    from training.judge.policies import PolicyFindings
+    from training.judge.tables import Table
     from training.report.comparison import Part
 
 _NAME = "report.html"
@@ -25,6 +28,23 @@ def leave_report(folder: Path, title: str, parts: "Sequence[Part]", **more: Any)
 
     with interruptible("all results are kept", folder), progress("writing the report", 1):
         return write_report(folder / _NAME, title, parts, **more)
+
+
+def leave_training(
+    folder: Path, what: str, findings: "Findings | PolicyFindings", files: list[Path], tables: "Sequence[Table]" = ()
+) -> None:
+    """Write the report of a training, and name it among its files."""
+    from training.report.comparison import Part
+
+    part = Part(findings.title, findings, tables)
+    files.append(leave_report(folder, f"rt-gym train {what}: judged by {findings.title}", [part]))
+
+
+def unfinished_training(folder: Path, what: str) -> AbstractContextManager[None]:
+    """Leave a report that says what is missing if a training is stopped."""
+    from training.runs.jobs import provenance
+
+    return unfinished_report(folder, f"rt-gym train {what}", provenance)
 
 
 @contextmanager

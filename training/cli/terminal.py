@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rt_gym import Grid
     from training.judge.tables import Table
+    from training.learn import Parts
     from training.runs import Draw, Workers
 
 T = TypeVar("T")
@@ -153,6 +154,17 @@ def make_folder(path: Path) -> None:
     files.remove_stale(path)
 
 
+def begin_training(out: Path, command: str, config: Any, parts: "Parts", force: bool, free: Sequence[str] = ()) -> None:
+    """Make the folder of a training, and refuse one that holds another training, unless that may be replaced.
+
+    Fields of the config that are ``free`` may differ.
+    """
+    from training.learn.settings import keep_settings, settings_of
+
+    make_folder(out)
+    keep_settings(out, command, settings_of(config, parts, free), force)
+
+
 def in_known_colours(console: "Console", draw: Callable[[bool], str]) -> str:
     """Return what ``draw(colour)`` draws, in the colours that a terminal knows: all, 256, or none."""
     colours = console.color_system
@@ -230,6 +242,7 @@ Validation = Annotated[list[str] | None, MAPS.option("MAP", "The same, to choose
 Test = Annotated[list[str] | None, MAPS.option("MAP", "The same, to be judged on.")]
 PerMap = Annotated[int, MAPS.option("N", "Problems per map.", min=1, max=10**6)]
 OptimalOfMaps = Annotated[str, MAPS.option(*_RANGE)]
+Force = Annotated[bool, OUTPUT.option(None, "Replace a training with other settings.", "--force")]
 
 
 def make_workers(jobs: int, backend: str, scheduler: str | None) -> "Workers":

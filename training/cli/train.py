@@ -8,15 +8,16 @@ import typer
 
 from training.cli import data
 from training.cli.baselines import baselines
+from training.cli.dealer import dealer
 from training.cli.ground import ground
-from training.cli.reporting import leave_report, unfinished_report
+from training.cli.reporting import leave_training, unfinished_training
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
-    MAPS,
     OUTPUT,
     AsJson,
     Backend,
+    Force,
     Jobs,
     Maps,
     OptimalOfMaps,
@@ -25,8 +26,8 @@ from training.cli.terminal import (
     Seed,
     Test,
     Validation,
+    begin_training,
     interruptible,
-    make_folder,
     make_workers,
     named,
     print_json,
@@ -37,9 +38,6 @@ from training.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from training.judge import Findings
     from training.judge.tables import Table
     from training.learn.goal import GoalResult
     from training.learn.select import Candidate, DepthResult
@@ -88,6 +86,7 @@ def depth(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
     out: Out = Path("rt-gym-depth"),
+    force: Force = False,
     csv: Csv = False,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -113,30 +112,15 @@ def depth(
     config.recipes()  # refuses a price or threshold that does not fit
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, read_draw(problems, optimal, seed))
-    make_folder(out)
-    with _unfinished(out, "depth"), interruptible("finished jobs are kept", out):
+    begin_training(out, "train depth", config, parts, force)
+    with unfinished_training(out, "depth"), interruptible("finished jobs are kept", out):
         result = train_depth(config, parts, out, workers, progress, csv)
-    _report(out, "depth", result.findings, result.files)
+    leave_training(out, "depth", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
     _print_training(result)
     _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
-
-
-def _unfinished(out: Path, what: str) -> "AbstractContextManager[None]":
-    """Leave a report that says what is missing if a training is stopped."""
-    from training.runs.jobs import provenance
-
-    return unfinished_report(out, f"rt-gym train {what}", provenance)
-
-
-def _report(out: Path, what: str, findings: "Findings", files: list[Path], tables: "Sequence[Table]" = ()) -> None:
-    """Write the report of a training, and name it among its files."""
-    from training.report.comparison import Part
-
-    part = Part(findings.title, findings, tables)
-    files.append(leave_report(out, f"rt-gym train {what}: judged by {findings.title}", [part]))
 
 
 def _print_training(result: "DepthResult") -> None:
@@ -195,6 +179,7 @@ def goal(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
     out: Out = Path("rt-gym-goal"),
+    force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -209,11 +194,11 @@ def goal(
     workers = make_workers(jobs, backend, scheduler)
     config = GoalConfig(level, abstraction, depth, history, states, rounds, min_leaf, confidence, seed)
     parts = draw_parts({"train": maps, "test": test}, read_draw(problems, optimal, seed))
-    make_folder(out)
+    begin_training(out, "train goal", config, parts, force)
     about = {"maps": maps or ["mixed-train"], "problems": problems, "seed": seed, "command": "rt-gym train goal"}
-    with _unfinished(out, "goal"), interruptible("finished jobs are kept", out):
+    with unfinished_training(out, "goal"), interruptible("finished jobs are kept", out):
         result = train_goal(config, parts, out, workers, about, progress)
-    _report(out, "goal", result.findings, result.files)
+    leave_training(out, "goal", result.findings, result.files)
     if as_json:
         print_json(result.document())
         return
@@ -290,15 +275,15 @@ def rl(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
     out: Out = Path("rt-gym-rl"),
+    force: Force = False,
     tensorboard: Tensorboard = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Train a network on some maps, keep what is best on others, and compare on unseen ones.
 
-    Without maps: the splits mixed-train, mixed-validation and mixed-test, or those of the level.
-    Checkpoints are kept in the folder: the same command goes on where it was stopped.
-    Without --algo: ppo; cma in RTDepthGoal-v0; in RTPath maskable-ppo, after imitating a rule.
+    Without maps: mixed-train, mixed-validation and mixed-test, or the splits of the level. Without
+    --algo: ppo; cma in RTDepthGoal-v0; in RTPath maskable-ppo. The same command goes on if stopped.
     """
     from rt_gym import InputError
     from training.learn import draw_parts
@@ -318,12 +303,11 @@ def rl(
     if level_of(env) and any(given.values()):
         raise InputError(f"{env} has maps of its own: leave out --maps, --validation and --test, or take another --env")
     parts = draw_parts(given, read_draw(problems, optimal, seed), config.splits)
-    make_folder(out)
+    begin_training(out, "train rl", config, parts, force, config.free)
     kept = "what was learned until the last look at the validation maps is kept"
-    with _unfinished(out, "rl"), interruptible(kept, out):
+    with unfinished_training(out, "rl"), interruptible(kept, out):
         result = train_rl(config, parts, out, workers, progress, tensorboard)
-    if result.findings is not None:
-        _report(out, "rl", result.findings, result.files, result.tables[len(result.findings.tables()) :])
+    leave_training(out, "rl", result.findings, result.files, result.tables[len(result.findings.tables()) :])
     if as_json:
         print_json(result.document())
         return
@@ -355,6 +339,7 @@ def blocks(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
     out: Out = Path("rt-gym-blocks"),
+    force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -372,10 +357,10 @@ def blocks(
     config = BlocksConfig(limit, count, generations, population, seed=seed)
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
-    make_folder(out)
-    with _unfinished(out, "blocks"), interruptible("finished work is kept", out):
+    begin_training(out, "train blocks", config, parts, force)
+    with unfinished_training(out, "blocks"), interruptible("finished work is kept", out):
         result = train_blocks(config, parts, out, workers, progress)
-    _report(out, "blocks", result.findings, result.files, [result.table()])
+    leave_training(out, "blocks", result.findings, result.files, [result.table()])
     if as_json:
         print_json(result.document())
         return
@@ -383,54 +368,7 @@ def blocks(
     _print_findings(result.findings.tables(), [*result.findings.remarks(), *result.remarks()], result.files)
 
 
-SquadMaps = Annotated[list[str] | None, MAPS.option("MAP", "Names, files, folders, splits; repeatable.")]
-Units = Annotated[int, MAPS.option("N", "Units of a squad.", min=1, max=1 << 16)]
-Agent = Annotated[str, AGENTS.option("ID", "The agent of every unit.")]
-Allowance = Annotated[int, AGENTS.option("N", "Expansions of all units together in a tick.", min=1)]
-Share = Annotated[int, AGENTS.option("N", "What a unit that is served asks for.", min=1)]
-DealerGenerations = Annotated[int, LEARNING.option("N", "Generations; 0 only judges the rules.", min=0, max=10_000)]
-Squads = Annotated[int, LEARNING.option("N", "Squads that each generation is tried on.", min=1, max=10_000)]
-TestSquads = Annotated[int, LEARNING.option("N", "Squads to be judged on.", min=1, max=10_000)]
-
-
-@app.command()
-def dealer(
-    maps: SquadMaps = None,
-    units: Units = 20,
-    agent: Agent = "rtaa",
-    allowance: Allowance = 100,
-    share: Share = 100,
-    generations: DealerGenerations = 20,
-    squads: Squads = 8,
-    test_squads: TestSquads = 64,
-    out: Out = Path("rt-gym-dealer"),
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Evolve a network that deals the allowance of a squad, and compare it with the rules.
-
-    Without maps: rooms-64. The network is chosen and judged on problems that it was not tried on.
-    """
-    from training.judge.think import dealers_table
-    from training.learn.evolve import LEARNED, DealerConfig, train_dealer
-    from training.runs import Draw, find_courses
-
-    config = DealerConfig(generations=generations, squads=squads, test=test_squads, seed=seed)
-    grids = [course.grid for course in find_courses(maps or ["rooms-64"], Draw(1))]
-    make_folder(out)
-    with progress("squads", generations + 7) as advance:
-        settings = {"map": grids, "units": units, "agent": agent, "allowance": allowance, "share": share}
-        result = train_dealer(config, advance, **settings)
-    if result.policy:
-        result.policy.save(out / "dealer.json")
-    if as_json:
-        print_json({"units": units, "times": {name: times.tolist() for name, times in result.times.items()}})
-        return
-    print_tables([dealers_table(result.times, units, LEARNED if result.policy else None)])
-    if result.policy:
-        typer.echo(f"\n{out / 'dealer.json'}")
-
-
+app.command()(dealer)
 app.command()(data.log)
 app.command()(data.export)
 app.command()(baselines)

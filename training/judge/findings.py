@@ -106,6 +106,11 @@ class Findings:
         return f"{count} problem{'s' * (count > 1)} on {where}"
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """All settings of the plan, and of its squads if there are such, as JSON takes them."""
+        return self.plan.document() | (self.squads.document() if self.squads else {})
+
+    @property
     def recommendations(self) -> list[str]:
         """A sentence per budget on whom to take."""
         return [advice.sentence for advice in self.advice]
@@ -123,7 +128,17 @@ class Findings:
             f"{agent} takes no part: its units would prepare themselves for {seconds:.0f} s."
             for agent, seconds in self.left_out.items()
         ]
-        return [*self._conversions(), *self._unsteady(), *out, *([lost] if cut and not self.has_ratios else [])]
+        more = [*self._about_squads(), *([lost] if cut and not self.has_ratios else [])]
+        return [*self._conversions(), *self._unsteady(), *out, *more]
+
+    def _about_squads(self) -> list[str]:
+        """Say what was done by squads and what by agents alone, if there were squads."""
+        if self.squads is None:
+            return []
+        count = len(self.squads.maps)
+        led = f"Every agent led {count} squad{'s' * (count > 1)} of {self.squads.name}"
+        told = "what is recommended, and what is said of squads, comes from these"
+        return [f"{led}: {told}; all else is about agents that solve the same problems alone."]
 
     def _unsteady(self) -> list[str]:
         """Say whose speed is not known as well as it should be, if there are such."""
@@ -177,7 +192,7 @@ class Findings:
         """Return everything but the rows as JSON takes it; numbers that are not there are None."""
         squads = list(self.squads.scores.values()) if self.squads else []
         return {
-            "settings": self.plan.document(),
+            "settings": self.settings,
             "scores": [_plain(asdict(score) | {"entry": score.entry._asdict()}) for score in self.scores],
             "remarks": self.remarks(),
             "recommendations": self.recommendations,
@@ -195,7 +210,7 @@ class Findings:
         """Write tables and plots into a folder, and return where they are."""
         from training.judge.plots import draw_scores, save
 
-        files = write_tables(folder, self.plan.document() | settings, self.runs)
+        files = write_tables(folder, self.settings | settings, self.runs)
         figure = draw_scores(self.title, self.scores, self.precomputing)
         return files + [save(figure, folder / name) for name in _PLOTS]
 

@@ -161,12 +161,17 @@ def make_members(agent: str, settings: dict[str, Any], units: int) -> list[Any]:
     return [make_agent(agent, settings) for _ in range(units)]
 
 
+def make_squad(grid: Grid, team: Team, members: Sequence[Any], allowance: int, vision: int | None) -> Squad:
+    """Return a team before its first tick, with an allowance of expansions per tick that its units share equally."""
+    problems = [make_problem(grid, task, vision, team.changes) for task in team.tasks]
+    return Squad(problems, list(members), allowance, seed=team.seed)
+
+
 def run_squad(
     grid: Grid, team: Team, members: Sequence[Any], allowance: int, vision: int | None, max_ticks: int
 ) -> SquadRun:
-    """Let a team go to its goals, with an allowance of expansions per tick that its units share equally."""
-    problems = [make_problem(grid, task, vision, team.changes) for task in team.tasks]
-    return Squad(problems, list(members), allowance, seed=team.seed).run(max_ticks)
+    """Let a team go to its goals."""
+    return make_squad(grid, team, members, allowance, vision).run(max_ticks)
 
 
 def _columns(runs: Sequence[SquadRun]) -> Arrays:
@@ -221,6 +226,25 @@ class SquadScore:
         return asdict(self) | {"entry": self.entry._asdict(), "punctual": self.punctual}
 
 
+class SquadRow(NamedTuple):
+    """One squad of a contender; ticks, late ones and the longest are counted as those of ``SquadScore``.
+
+    Attributes:
+        map: the map it was on.
+        ticks, late, worst_ms: how many ticks, how many of them late, and the longest in milliseconds.
+        arrivals, units: how many units of how many reached their goals.
+        quality: the mean over its units of cost / optimum, infinite if one did not arrive.
+    """
+
+    map: str
+    ticks: int
+    late: int
+    worst_ms: float
+    arrivals: int
+    units: int
+    quality: float
+
+
 class SquadArena:
     """All contenders with the same squads, and the same resamplings of their problems.
 
@@ -229,15 +253,23 @@ class SquadArena:
         records: of every contender what its squads left behind, see ``SquadRuns``.
         problems: the number of every unit's problem, in the order of the records.
         seed: for the resamplings.
+        maps: the map of every squad, in the order of the records.
 
     Attributes:
         scores: one per contender.
     """
 
     def __init__(
-        self, units: int, tick_ms: float, records: Mapping[Entry, Arrays], problems: NDArray[np.int64], seed: int
+        self,
+        units: int,
+        tick_ms: float,
+        records: Mapping[Entry, Arrays],
+        problems: NDArray[np.int64],
+        seed: int,
+        maps: Sequence[str],
     ) -> None:
-        self.units, self.tick_ms = units, tick_ms
+        self.units, self.tick_ms, self.maps = units, tick_ms, maps
+        self._records = records
         self._count = int(problems.max()) + 1
         qualities = np.stack([_per_problem(_quality(record), problems) for record in records.values()], axis=1)
         means = resampled_sums(np.where(np.isfinite(qualities), qualities, 0.0), seed) / self._count
@@ -248,6 +280,26 @@ class SquadArena:
     def name(self) -> str:
         """What was asked, in a few words."""
         return f"{self.units} unit{'s' * (self.units > 1)} in ticks of {self.tick_ms:g} ms"
+
+    def document(self) -> dict[str, Any]:
+        """Return what was asked and how many squads every contender led, as JSON takes it."""
+        return {"units": self.units, "tick_ms": self.tick_ms, "squads": len(self.maps)}
+
+    def rows(self, entry: Entry) -> list[SquadRow]:
+        """Return the squads of a contender one by one."""
+        record = self._records[entry]
+        of_units = np.repeat(np.arange(len(self.maps)), record["squad.units"])
+        of_ticks = np.repeat(np.arange(len(self.maps)), record["squad.ticks"])
+        counted, quality = _busy(record), _quality(record)
+        return [
+            self._row(name, record["tick.seconds"][counted & (of_ticks == k)], quality[of_units == k])
+            for k, name in enumerate(self.maps)
+        ]
+
+    def _row(self, name: str, seconds: Floats, quality: Floats) -> SquadRow:
+        late, worst = int((seconds > self.tick_ms / 1e3).sum()), 1e3 * float(seconds.max(initial=0.0))
+        arrived = int(np.isfinite(quality).sum())
+        return SquadRow(name, len(seconds), late, worst, arrived, len(quality), float(quality.mean()))
 
     def difference(self, one: Entry, other: Entry) -> Estimate | None:
         """Return the quality of one minus that of the other, problem by problem; None if a unit did not arrive."""
@@ -328,7 +380,7 @@ def run_squads(
     """
     teams = [make_teams(group, units, plan.seed, len(plan.groups)) for group in plan.groups]
     series = [
-        Series(_work(contender, units, tick_ms, plan, group), group[0].grid, own)
+        Series(squad_work(contender, units, tick_ms, plan, group), group[0].grid, own)
         for contender in plan.contenders
         for group, own in zip(plan.groups, teams, strict=True)
     ]
@@ -338,7 +390,8 @@ def run_squads(
         contender.entry: _joined([part for found in parts[k * each : k * each + each] for part in found])
         for k, contender in enumerate(plan.contenders)
     }
-    return SquadArena(units, tick_ms, records, _numbered(teams), plan.seed)
+    maps = [group[0].name for group, own in zip(plan.groups, teams, strict=True) for _ in own]
+    return SquadArena(units, tick_ms, records, _numbered(teams), plan.seed, maps)
 
 
 def count_squads(plan: Plan, units: int) -> int:
@@ -346,7 +399,8 @@ def count_squads(plan: Plan, units: int) -> int:
     return len(plan.contenders) * sum(len(make_teams(group, units, 0, len(plan.groups))) for group in plan.groups)
 
 
-def _work(contender: Contender, units: int, tick_ms: float, plan: Plan, group: Sequence[Course]) -> SquadRuns:
+def squad_work(contender: Contender, units: int, tick_ms: float, plan: Plan, group: Sequence[Course]) -> SquadRuns:
+    """Return what a contender of a plan does with the squads of one map."""
     longest = max(to_float(task.optimal_cost) for course in group for task in course.tasks)
     return SquadRuns(
         agent=contender.agent,

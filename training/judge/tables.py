@@ -90,6 +90,21 @@ def squad_table(squads: SquadArena, groups: Groups, paces: Mapping[Entry, Pace])
     return Table(f"Squads: {squads.name}", columns, list(_lines(groups, row)))
 
 
+def squads_table(squads: SquadArena, entries: Sequence[Entry], most: int) -> Table:
+    """Return the table of some contenders' squads one by one, of each at most the first ``most``."""
+    columns = ["\nagent", "\nmap", "\nsquad", "\nticks", "late\nticks", "worst\nms", "\narrived", "cost /\noptimum"]
+    rows = [
+        [
+            entry.label, row.map, str(number), f"{row.ticks:,}", str(row.late), digits(row.worst_ms),
+            f"{row.arrivals}/{row.units}", digits(row.quality),
+        ]
+        for entry in entries
+        for number, row in enumerate(squads.rows(entry)[:most], start=1)
+    ]  # fmt: skip
+    some = f", the first {most} of {len(squads.maps)}" if len(squads.maps) > most else ""
+    return Table(f"Squads one by one{some}: {squads.name}", columns, rows)
+
+
 def difference_table(groups: Groups, baseline: Mapping[Entry, Entry]) -> Table:
     """Return the table of paired differences to the baseline."""
     maps = _over_maps(groups)

@@ -24,8 +24,10 @@ from rt_gym.errors import whole
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.search.slices import ACT, THINK
 from rt_gym.squad import RULES, Squad
+from training.judge.policies import PolicyFindings, PolicyRuns
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
+from training.runs import Course
 
 SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones end
 SLICES, FOUND, COMMITTED, PATH, SEEN = map(THOUGHTS.index, ("slices", "found", "committed", "path", "seen"))
@@ -96,6 +98,7 @@ class Times:
         expansions: states expanded.
         solved: whether the goal was reached.
         optimal: the cost of a shortest path on the true map.
+        moves: the other steps: those that walked.
     """
 
     time: NDArray[np.float64]
@@ -103,6 +106,7 @@ class Times:
     expansions: NDArray[np.int64]
     solved: NDArray[np.bool_]
     optimal: NDArray[np.float64]
+    moves: NDArray[np.int64]
 
     @property
     def cut(self) -> int:
@@ -132,8 +136,8 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         "RTThink-v0", min(size, SIDE_BY_SIDE), vectorization_mode="vector_entry_point", problems=list(problems),
         autoreset_mode=AutoresetMode.DISABLED, **settings,
     )  # fmt: skip
-    time, thought, expansions = np.zeros(size + 1), np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
-    solved = np.zeros(size + 1, np.bool_)
+    time, solved = np.zeros(size + 1), np.zeros(size + 1, np.bool_)
+    thought, expansions, moves = np.zeros((3, size + 1), np.int64)
     solving = np.arange(batch.num_envs)  # after the last problem, one that does not count
     begun = batch.num_envs
     observations, _ = batch.reset(seed=0, options={"index": solving})
@@ -141,6 +145,7 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         observations, rewards, terminated, truncated, info = batch.step(policy(observations))
         time[solving] -= rewards
         thought[solving] += info["thought"]
+        moves[solving] += ~info["thought"]
         expansions[solving] += info["expansions"]
         solved[solving] = terminated
         over = terminated | truncated
@@ -149,7 +154,7 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
             begun += int(over.sum())
             observations, _ = batch.reset(options={"index": solving % size, "reset_mask": over})
     optimal = np.array([problem.optimal for problem in problems])
-    return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal)
+    return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal, moves[:-1])
 
 
 def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: Any) -> dict[int, Times]:
@@ -194,6 +199,28 @@ def _line(times: Mapping[str, Times], name: str, rivals: Iterable[Iterable[str]]
     share = own.thought.sum() / own.time.sum()
     shown = f"{own.cut} cut" if own.ratio is None else f"{own.ratio:.2f}"
     return [name, shown, *cells, f"{100 * share:.0f} %", f"{own.solved.sum()}/{own.solved.size}"]
+
+
+_THINK_NOTES = """\
+time / optimal: straight steps until the goal is reached, the moves' costs and the slices of thinking, divided by the
+cost of a shortest path. over it: the time of another, divided by that of the row. share of thinking: of the time."""
+
+
+def judged(times: Mapping[str, Times], courses: tuple[Course, ...], settings: Mapping[str, Any]) -> PolicyFindings:
+    """Return times on the problems of some maps as files and pages take them."""
+    runs = {
+        name: PolicyRuns(
+            own.solved,
+            np.where(own.solved, own.time / own.optimal, np.inf),
+            own.moves,
+            own.expansions,
+            {"optimal": own.optimal, "time": own.time, "thought": own.thought, "moves": own.moves}
+            | {"expansions": own.expansions},
+        )
+        for name, own in times.items()
+    }
+    asked = {"max_moves": MAX_MOVES, **settings}
+    return PolicyFindings("RTThink-v0", "time / optimal", _THINK_NOTES, courses, runs, times_table(times), asked)
 
 
 def by_rule(rule: Any) -> Dealer:

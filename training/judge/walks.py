@@ -16,8 +16,10 @@ from rt_gym import Evaluation, InputError, Problem, evaluate
 from rt_gym.cost import to_float
 from rt_gym.envs.path.image import MOST
 from rt_gym.terrain import STEPS
+from training.judge.policies import PolicyFindings, PolicyRuns
 from training.judge.stats import Estimate, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
+from training.runs import Course
 
 VISIT = 3.0  # straight steps that a visit weighs in the rule
 LIMIT = 100  # expansions per move of the agents that are bounded
@@ -148,6 +150,35 @@ def document(found: Mapping[str, Evaluation]) -> dict[str, Any]:
         }
         for name, one in found.items()
     }
+
+
+def _lack(found: Evaluation) -> NDArray[np.float64]:
+    """Return what the walks lack to shortest ones, those of the same cost nothing."""
+    lack: NDArray[np.float64] = 1.0 - weighted(found)
+    return np.where(lack > _ROUNDING, lack, 0.0)
+
+
+_ROUNDING = 1e-9  # of costs that are added up as floats
+_NOTES = """\
+weighted share: a goal counts as the optimal cost divided by that of the walk, one that was not reached as 0.
+1 - weighted share: what a walk lacks to a shortest one; it is the quality of the plots below. subopt.: of the goals
+that were reached. exp. per move: of agents that search, all expansions divided by all moves."""
+_TOLD = ("optimal", "cost", "suboptimality", "moves", "steps", "return", "expansions", "scans")
+
+
+def judged(found: Mapping[str, Evaluation], courses: tuple[Course, ...], settings: Mapping[str, Any]) -> PolicyFindings:
+    """Return walks on the problems of some maps as files and pages take them."""
+    first = next(iter(found.values()))
+    runs = {
+        name: PolicyRuns(
+            one["solved"], _lack(one), one["moves"], one["expansions"], {told: one[told] for told in _TOLD}
+        )
+        for name, one in found.items()
+    }
+    asked = {"max_moves": first.max_moves, **settings}
+    return PolicyFindings(
+        first.env_id, "1 - weighted share", _NOTES, courses, runs, walks_table(found), asked, linear=True
+    )
 
 
 def _number(value: float) -> float | None:

@@ -13,17 +13,20 @@ import numpy as np
 from rt_gym import AgentFailure, InputError, Problem
 from training.judge import Findings
 from training.judge.scores import collect
+from training.judge.squads import SquadArena, make_members, make_squad, make_teams, squad_work
 from training.report.commands import play_command
 from training.report.packing import Attachments
-from training.report.replays import Recording, Reel, record
+from training.report.replays import Recording, Reel, record, record_squad
 from training.runs import Contender, Course
 from training.runs.contenders import make_agent
 from training.runs.rows import OUTCOMES, Batch
 
 PROBLEMS = 4  # that are recorded unless another number is asked for
 AGENTS = 8
+SQUADS = 3  # agents that lead a squad once more, each of its units with an agent of its own
 _MOVES = 6000  # that are recorded of all runs on a problem together
 _EXPANSIONS = 3_000_000  # of one run
+_PLACES = 200_000  # of all units of a squad in all ticks that are recorded
 _ROOM = 11_000_000  # bytes of all recordings in the page
 
 
@@ -46,6 +49,8 @@ class Recorder:
     def add(self, title: str, findings: Findings) -> None:
         """Record some runs of a comparison, whose problems are called by its title if there are several."""
         contenders = choose_contenders(findings)
+        if findings.squads:
+            self._add_squads(title, contenders[:SQUADS], findings, findings.squads)
         places, before = list(_places(findings)), self.reel.problems
         self._made = {}
         for number in choose_problems(findings, contenders, self._problems):
@@ -55,6 +60,26 @@ class Recorder:
             these = f"{len(contenders)} of {all_agents} agents on {recorded} of {len(places)} problems"
             head = f"{title}: " if title else ""
             self.reel.missing.append(f"{head}{these} were recorded, the recommended ones first.")
+
+    def _add_squads(self, title: str, contenders: list[int], findings: Findings, squads: SquadArena) -> None:
+        """Record the first squad of every map, as many as problems are recorded."""
+        plan = findings.plan
+        for group in plan.groups[: self._problems]:
+            team = make_teams(group, squads.units, plan.seed, len(plan.groups))[0]
+            number = squads.maps.index(group[0].name) + 1
+            name = f"{title}: " * bool(title) + f"{group[0].name}, squad {number} of {squads.units} units"
+            recordings = []
+            for k in contenders:
+                if self._attachments.size > _ROOM:
+                    break
+                contender = plan.contenders[k]
+                work = squad_work(contender, squads.units, squads.tick_ms, plan, group)
+                members = make_members(work.agent, work.settings, squads.units)
+                squad = make_squad(group[0].grid, team, members, work.allowance, work.vision)
+                most = min(work.max_ticks, max(1, _PLACES // squads.units))
+                recordings.append(record_squad(contender.entry.label, squad, work.allowance, most, ""))
+            if recordings:
+                self.reel.add_squads(name, recordings)
 
     def _add_problem(
         self, title: str, number: int, place: tuple[Course, int], contenders: list[int], findings: Findings

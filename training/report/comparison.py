@@ -5,18 +5,21 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from training.judge import Estimate, Findings, Score, score_all
 from training.judge.advice import Advice, Pick
+from training.judge.policies import NETWORK, PolicyFindings, PolicyRuns
 from training.judge.scores import collect
-from training.judge.tables import Alarm, Table, digits, interval
+from training.judge.tables import Alarm, Table, digits, interval, squads_table
 from training.report.commands import play_command
 from training.report.packing import Attachments
 from training.runs import Entry, Runs
 
 _MOST_RUNS = 200_000  # of all agents, up to which a page holds every problem; of more, evenly chosen ones
 _MOST_MAPS = 20  # that have a trade-off of their own
-_NAMED = 5
+_NAMED = 5  # on a card
+_MOST_SQUADS = 50  # of an agent that have rows of their own
 
 
 class Part(NamedTuple):
@@ -30,13 +33,15 @@ class Part(NamedTuple):
     """
 
     title: str
-    findings: Findings
+    findings: Findings | PolicyFindings
     tables: Sequence[Table] = ()
     settings: dict[str, Any] | None = None
 
 
 def describe(part: Part, attachments: Attachments) -> dict[str, Any]:
     """Return a comparison as the page reads it."""
+    if isinstance(part.findings, PolicyFindings):
+        return _describe_policies(part, part.findings, attachments)
     findings = part.findings
     entries = [score.entry for score in findings.scores]
     return {
@@ -49,9 +54,18 @@ def describe(part: Part, attachments: Attachments) -> dict[str, Any]:
         "maps": _maps(findings),
         "problems": _problems(findings.runs),
         "values": attachments.add(_values(findings.runs)),
-        "tables": [describe_table(table) for table in (*findings.tables(), *part.tables)],
-        "settings": findings.plan.document() | (part.settings or {}),
+        "tables": [describe_table(table) for table in (*findings.tables(), *part.tables, *_squads(findings))],
+        "settings": findings.settings | (part.settings or {}),
     }
+
+
+def _squads(findings: Findings) -> list[Table]:
+    """Return the squads of those that are recommended one by one, if there are squads."""
+    if findings.squads is None:
+        return []
+    picks = [pick for advice in findings.advice for pick in (advice.plain, advice.prepared) if pick]
+    entries = dict.fromkeys(entry for pick in picks for entry in pick.ranked)
+    return [squads_table(findings.squads, list(entries or findings.squads.scores), _MOST_SQUADS)]
 
 
 def describe_table(table: Table) -> dict[str, Any]:
@@ -153,7 +167,7 @@ def _maps(findings: Findings) -> list[dict[str, Any]]:
     """Return the scores of every map by itself, where there are a few with several problems each."""
     maps = findings.runs.batches[0].places.maps
     names = _map_names(findings.runs)
-    if not 1 < len(names) <= _MOST_MAPS or np.bincount(maps).min() < 2 * findings.runs.repeats:
+    if not _tells_of_maps(maps, 2 * findings.runs.repeats):
         return []
     return [
         {
@@ -164,6 +178,12 @@ def _maps(findings: Findings) -> list[dict[str, Any]]:
     ]
 
 
+def _tells_of_maps(maps: NDArray[np.int64], least: int = 2) -> bool:
+    """Whether maps are few, and have problems enough, so that each has a trade-off of its own."""
+    counts = np.bincount(maps)
+    return 1 < len(counts) <= _MOST_MAPS and bool(counts.min() >= least)
+
+
 def _map_names(runs: Runs) -> list[str]:
     return list(dict.fromkeys(ground.map for ground in runs.batches[0].places.grounds))
 
@@ -171,8 +191,12 @@ def _map_names(runs: Runs) -> list[str]:
 def kept_problems(runs: Runs) -> list[int]:
     """Return the numbers of the problems that the page holds: all, or evenly chosen ones."""
     places = runs.batches[0].places
-    count = len(places) // places.repeats
-    most = max(1, _MOST_RUNS // len(runs.batches))
+    return _evenly(len(places) // places.repeats, len(runs.batches))
+
+
+def _evenly(count: int, contenders: int) -> list[int]:
+    """Return the numbers of as many of ``count`` problems as a page holds."""
+    most = max(1, _MOST_RUNS // contenders)
     return list(range(count)) if count <= most else np.linspace(0, count - 1, most).astype(int).tolist()
 
 
@@ -197,3 +221,83 @@ def _values(runs: Runs) -> dict[str, Any]:
         "moves": column(sample.moves for sample in samples),
         "worst": column(sample.column(f"max_{sample.entry.counted}") for sample in samples),
     }
+
+
+# Policies of an environment
+
+
+def _describe_policies(part: Part, findings: PolicyFindings, attachments: Attachments) -> dict[str, Any]:
+    """Return what policies reached as the page reads it: as agents, but without budgets and commands of their own."""
+    names = list(findings.runs)
+    return {
+        "title": part.title,
+        "measure": findings.measure,
+        "linear": findings.linear,
+        "featured": names.index(NETWORK),
+        "cards": [_policy_card(findings, names)],
+        "remarks": findings.remarks(),
+        "notes": findings.notes,
+        "entries": [_policy_entry(name, findings.env, run) for name, run in findings.runs.items()],
+        "maps": _policy_maps(findings),
+        "problems": _policy_problems(findings),
+        "values": attachments.add(_policy_values(findings)),
+        "tables": [describe_table(table) for table in (*findings.tables(), *part.tables)],
+        "settings": findings.document() | (part.settings or {}),
+    }
+
+
+def _policy_card(findings: PolicyFindings, names: list[str]) -> dict[str, Any]:
+    told = findings.ranked()[:_NAMED]
+    means = [digits(float(findings.runs[name].quality.mean())) for name in told]
+    ranked = [
+        {"entry": names.index(name), "value": f"{findings.measure} {mean}"}
+        for name, mean in zip(told, means, strict=True)
+    ]
+    why = f"of all policies, it has the least {findings.measure}" if told else ""
+    pick = {"title": "", "text": "every policy has failed a problem", "why": why, "alike": 0, "ranked": ranked}
+    return {"heading": f"In {findings.env}", "picks": [pick]}
+
+
+def _policy_entry(name: str, env: str, run: PolicyRuns) -> dict[str, Any]:
+    solved, estimates = int(run.solved.sum()), run.estimates()
+    return {
+        "label": name,
+        "agent": name,
+        "budget": env,
+        "prepares": False,
+        "solved": f"{solved}/{run.solved.size}",
+        "failed": "" if estimates["quality"] else f"{run.solved.size - solved} failed",
+        **{what: _triple(found) for what, found in estimates.items()},
+    }
+
+
+def _map_numbers(findings: PolicyFindings) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the names of the maps, and the number of every problem's."""
+    names = list(dict.fromkeys(course.name for course in findings.courses))
+    return names, np.array([names.index(course.name) for course in findings.courses for _ in course.tasks], np.int64)
+
+
+def _policy_maps(findings: PolicyFindings) -> list[dict[str, Any]]:
+    names, maps = _map_numbers(findings)
+    if not _tells_of_maps(maps):
+        return []
+    found = [[run.on(maps == k).estimates() for run in findings.runs.values()] for k in range(len(names))]
+    scores = [[{what: _triple(one) for what, one in own.items()} for own in map_] for map_ in found]
+    return [{"name": name, "scores": own} for name, own in zip(names, scores, strict=True)]
+
+
+def _policy_problems(findings: PolicyFindings) -> dict[str, Any]:
+    names, maps = _map_numbers(findings)
+    tasks = [(number, *task.start, *task.goal) for one in findings.courses for number, task in enumerate(one.tasks)]
+    kept = _evenly(len(tasks), len(findings.runs))
+    columns = zip(*(tasks[k] for k in kept), strict=True)
+    named = dict(zip(("number", "start_x", "start_y", "goal_x", "goal_y"), map(list, columns), strict=True))
+    return {"all": len(tasks), "kept": kept, "names": names, "map": maps[kept].tolist(), **named}
+
+
+def _policy_values(findings: PolicyFindings) -> dict[str, Any]:
+    runs = list(findings.runs.values())
+    kept = _evenly(len(runs[0].solved), len(runs))
+    columns = {"quality": [run.quality for run in runs], "work": [run.per_move for run in runs]}
+    columns["moves"] = [run.moves for run in runs]
+    return {name: np.concatenate([one[kept] for one in own]).astype(np.float32) for name, own in columns.items()}

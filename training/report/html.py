@@ -15,6 +15,7 @@ from typing import Any
 
 from rt_gym.files import atomic_write
 from rt_gym.render import palette
+from training.judge.policies import PolicyFindings
 from training.judge.tables import Table
 from training.report.chosen import PROBLEMS, Recorder
 from training.report.comparison import Part, describe, describe_table
@@ -90,7 +91,7 @@ def write_replay(path: Path, title: str, name: str, runs: Sequence[Recording] | 
     attachments = Attachments()
     reel = Reel(attachments)
     if isinstance(runs, SquadRecording):
-        reel.add_squad(name, runs)
+        reel.add_squads(name, [runs])
     else:
         reel.add(name, runs)
     return write_page(path, {"title": title, "comparisons": [], "replay": reel.document()}, attachments)
@@ -119,7 +120,10 @@ def write_report(
     recorder = Recorder(attachments, problems)
     comparisons = [describe(part, attachments) for part in parts]
     for part in parts:
-        recorder.add(part.title if len(parts) > 1 else "", part.findings)
+        if isinstance(part.findings, PolicyFindings):
+            recorder.reel.missing.append("Agents are recorded; what policies did in their environment is not.")
+        else:
+            recorder.add(part.title if len(parts) > 1 else "", part.findings)
     data = {"title": title, "intro": list(intro), "tables": [describe_table(table) for table in tables]}
     return write_page(path, data | {"comparisons": comparisons, "replay": recorder.reel.document()}, attachments)
 

@@ -162,20 +162,20 @@ class Reel:
                 "command": one.command, "data": self._attachments.add(_columns(one.run, window)),
             })  # fmt: skip
 
-    def add_squad(self, name: str, recording: SquadRecording) -> None:
-        """Take a squad."""
-        squad, places = recording.squad, recording.positions
-        goals = squad.goals
-        window = window_on(squad.grid, [places.reshape(-1, 2), goals])
-        number = self._add_problem(name, squad.problems[0], window, goals)
-        record = squad.record()
-        columns: dict[str, NDArray[Any]] = {"x": places[:, :, 0].T, "y": places[:, :, 1].T, "work": recording.work}
-        self._runs.append({
-            "problem": number, "label": recording.label, "budget": f"{recording.allowance} expansions per tick",
-            "limit": recording.allowance, "counted": "expansions", "outcome": "goal" if squad.done else "out of moves",
-            "moves": squad.ticks, "cost": record.sum_of_costs, "command": recording.command,
-            "data": self._attachments.add({**columns, "unserved": recording.unserved}),
-        })  # fmt: skip
+    def add_squads(self, name: str, recordings: Sequence[SquadRecording]) -> None:
+        """Take squads with the same units, which are called so."""
+        first, goals = recordings[0].squad, recordings[0].squad.goals
+        window = window_on(first.grid, [*(one.positions.reshape(-1, 2) for one in recordings), goals])
+        number = self._add_problem(name, first.problems[0], window, goals)
+        for one in recordings:
+            squad, places = one.squad, one.positions
+            columns: dict[str, NDArray[Any]] = {"x": places[:, :, 0].T, "y": places[:, :, 1].T, "work": one.work}
+            self._runs.append({
+                "problem": number, "label": one.label, "budget": f"{one.allowance} expansions per tick",
+                "limit": one.allowance, "counted": "expansions", "outcome": "goal" if squad.done else "out of moves",
+                "moves": squad.ticks, "cost": squad.record().sum_of_costs, "command": one.command,
+                "data": self._attachments.add({**columns, "unserved": one.unserved}),
+            })  # fmt: skip
 
     def document(self) -> dict[str, Any]:
         """Return all of it as the page reads it."""

@@ -46,7 +46,7 @@ def advise(records: Sequence[dict[str, Any]], width: float = 0.0) -> str:
     (entry,) = (contender.entry for contender in enlist_all(["lrta"], [Allowance("100 ms", limits={"lrta": 30})]))
     named = {entry._replace(agent=chr(97 + k), setting=""): record for k, record in enumerate(records)}
     paces = {one: Pace(30, Estimate(1.0, 1 - width, 1 + width), 0.0, 5) for one in named}
-    (advice,) = advise_squads(SquadArena(10, 1000.0, named, np.arange(10), 0), (), paces)
+    (advice,) = advise_squads(SquadArena(10, 1000.0, named, np.arange(10), 0, ["a map"]), (), paces)
     sentence = advice.sentence
     return sentence.removeprefix("For 10 units in ticks of 1000 ms: ")
 

@@ -185,7 +185,9 @@ class TestCommand:
         ):
             assert text in result.stdout
         assert "rt_gym.evaluate('RTPathFog-Random-16x16-v0', network.choose, 'random-16-test'" in result.stdout
-        assert {"policy.npz", "results.csv", "training.png"} <= {path.name for path in tmp_path.iterdir()}
+        written = {"policy.npz", "settings.json", "results.csv", "training.png", "report.html"}
+        assert written <= {path.name for path in tmp_path.iterdir()}
+        assert "RTPathFog-Random-16x16-v0" in (tmp_path / "report.html").read_text("ascii")
         network = load_network(tmp_path / "policy.npz")
         assert len(evaluate(FOG, network.choose, "random-16-test", **network.settings)) == 128
 

@@ -58,6 +58,12 @@ class TestCommand:
         assert list(document["time_ratios"])[-4:] == ["until found", "rule", "mo-rts", "network"]
         assert [look[0] for look in document["looks"]][::2] == [0, 4000]
         assert load_network(tmp_path / "policy.npz").decide == "think"
+        written = {"policy.npz", "settings.json", "results.csv", "training.png", "report.html"}
+        assert {Path(name).name for name in document["files"]} == written
+        assert written <= {path.name for path in tmp_path.iterdir()}
+        settings = json.loads((tmp_path / "settings.json").read_text())
+        assert (settings["env"], settings["seed"], settings["training"]["training"]["slice"]) == (THINK, 0, 5)
+        assert "problems on terrain-96, in RTThink-v0" in (tmp_path / "report.html").read_text("ascii")
 
     def test_a_network_that_thinks_takes_as_long_in_a_comparison_of_agents(self, tmp_path: Path) -> None:
         result = self.run(tmp_path, "--env", THINK, "--vision", "3", "--slice", "5", "--teacher", "mo-rts", "--json")

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rt_gym.levels import LEVELS
+import agents
+from rt_gym import Problem, load_map
+from rt_gym.levels import LEVELS, Level
 from training.report import levels_page
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,3 +35,20 @@ def test_a_row_tells_what_the_page_tells() -> None:
     row = list(levels_page.row_of("RTPath", LEVELS["random-16"]))
     text = (ROOT / "docs" / levels_page.PAGE).read_text(encoding="utf-8")
     assert f"| {' | '.join(row)} |\n" in text
+
+
+def test_the_bounded_agent_is_chosen_on_the_validation_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def problems_of(env: str, level: Level, part: str) -> list[Problem]:
+        asked.append(part)
+        return [Problem(load_map("open-16"), (0, 0), (15, 15))]
+
+    def run_all(name: str, problems: list[Problem], max_moves: int) -> list[agents.Run]:
+        best = name == levels_page.BOUNDED[2]
+        return [agents.run("astar" if best else "lrta", problems[0], max_moves=50 if best else 1)]
+
+    monkeypatch.setattr(levels_page, "problems_of", problems_of)
+    monkeypatch.setattr(levels_page, "run_all", run_all)
+    assert levels_page.choose_bounded("RTPath", LEVELS["random-16"]) == levels_page.BOUNDED[2]
+    assert asked == ["validation"]

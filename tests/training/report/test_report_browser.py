@@ -11,7 +11,8 @@ import pytest
 from rt_gym import Problem, Squad, load_map, sample_problems
 from rt_gym.changes import scripted_changes
 from training.cli.playback import Playback
-from training.judge import find
+from training.judge import find, think
+from training.learn import problems_of
 from training.report.comparison import Part
 from training.report.html import write_replay, write_report, write_unfinished
 from training.report.replays import Recording, SquadRecording, record, record_squad
@@ -57,7 +58,7 @@ def show(driver: Any, page: Path, size: tuple[int, int] = WIDE, fragment: str = 
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", shape)
     driver.get("about:blank")
     driver.get(page.as_uri() + fragment)
-    ready = "!window.replay || window.replay.element.dataset.ready"
+    ready = "!window.replay?.element || window.replay.element.dataset.ready"
     script = f"const done = arguments[0], wait = () => {ready} ? done() : setTimeout(wait, 20); wait();"
     driver.execute_async_script(script)
 
@@ -273,6 +274,19 @@ class TestReport:
         assert number >= 0
         chosen = driver.execute_script("const r = window.replay; return r.problems[Number(r.problem.value)].name")
         assert chosen.endswith(name)
+
+    def test_policies_have_neither_commands_nor_replays(self, driver: Any, tmp_path: Path) -> None:
+        courses = tuple(find_courses(["rooms-64"], Draw(4, 10, 30)))
+        times = think.contest({"network": think.follow_rule}, problems_of(courses), vision=2, slice=5)
+        page = write_report(tmp_path / "a.html", "Thinking", [Part("", think.judged(times, courses, {"seed": 0}))])
+        show(driver, page)
+        assert find_all(driver, "h1")[0].text == "Thinking"
+        assert "No run was recorded" in find_all(driver, "#replay")[0].text
+        options = [one.text for one in find_all(driver, "#problems select option:checked")]
+        assert options[1:] == ["network", "time / optimal"]
+        for place, last in (("#tradeoff", "solved 4/4"), ("#problems", "Not recorded.")):
+            driver.execute_script(f"document.querySelector('{place} .point path').dispatchEvent(new Event('focus'))")
+            assert find_all(driver, "#hint")[0].text.endswith(last)
 
     def test_an_interrupted_comparison_says_so(self, driver: Any, tmp_path: Path) -> None:
         show(driver, write_unfinished(tmp_path / "a.html", "t", f"Stopped {HOSTILE}", {"command": "rt-gym compare x"}))

@@ -152,6 +152,11 @@ class RLConfig:
         return level_of(self.env) or "mixed"
 
     @property
+    def free(self) -> tuple[str, ...]:
+        """The settings that may change while the training stays the same: for how long an evolution goes on."""
+        return ("generations", "patience") if self.algo == "cma" else ()
+
+    @property
     def judged_moves(self) -> int | None:
         """After how many moves a walk is a failure when it is judged; None leaves that to the level."""
         return None if level_of(self.env) else self.max_moves

@@ -10,10 +10,10 @@ from typing import Any
 from agents.policies.networks import BOTH, MOVE, Network, load_network
 from rt_gym import InputError
 from rt_gym.archive import load_archive
-from training.judge import Findings, walks
+from training.judge import Findings, think, walks
+from training.judge.policies import NETWORK, PolicyFindings
 from training.judge.ranking import PRICE, score
 from training.judge.tables import Table, leaderboard_table
-from training.judge.think import contest, times_table
 from training.learn import OnProgress, Parts, Reporting, TrainingSetup, extended, problems_of, silent
 from training.learn.evolve import KIND, LAYOUT, VERSION, EvolutionConfig, evolve, history_file
 from training.learn.merit import (
@@ -62,7 +62,7 @@ class NetworkResult:
         comparison: the runs on the test maps, as JSON takes them.
         tables, remarks: the same for people.
         files: what was written.
-        findings: the runs on the test maps, where agents ran there.
+        findings: the runs on the test maps: of agents, or of policies in their environment.
     """
 
     network: Network
@@ -71,7 +71,7 @@ class NetworkResult:
     tables: list[Table]
     remarks: list[str]
     files: list[Path]
-    findings: Findings | None = None
+    findings: Findings | PolicyFindings
 
     def document(self) -> dict[str, Any]:
         """Return all of it, as JSON takes it."""
@@ -101,7 +101,7 @@ def train_rl(
     file = folder / "policy.npz"
     network.save(file)
     if config.decide == "think":
-        found = _beside_slices(config, network, parts.test)
+        found = _beside_slices(config, network, folder, parts.test)
     elif config.decide == BOTH:
         found = _beside_guided(config, network, file, parts.test, workers, reporting)
     elif config.decide == MOVE:
@@ -119,22 +119,30 @@ def _draw(progress: Progress, folder: Path) -> Path:
     return save(draw_validation(progress.names, progress.level, progress.looks), folder / "training.png")
 
 
-# A document, tables, remarks, files, and what agents' runs gave where there are such.
-_Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path], Findings | None]
+# A document, tables, remarks, files, and what the runs gave.
+_Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path], Findings | PolicyFindings]
 
 
-def _beside_slices(config: RLConfig, network: Network, test: tuple[Course, ...]) -> _Comparison:
-    """Return how fixed numbers of slices, the rule and the network do."""
-    times = contest({"network": network.choose}, problems_of(test), **config.thinking)
-    return {"time_ratios": {name: time.ratio for name, time in times.items()}}, [times_table(times)], [], [], None
+def _beside_slices(config: RLConfig, network: Network, folder: Path, test: tuple[Course, ...]) -> _Comparison:
+    """Return how fixed numbers of slices, the rules and the network do."""
+    times = think.contest({NETWORK: network.choose}, problems_of(test), **config.thinking)
+    findings = think.judged(times, test, _asked(config, network))
+    document = findings.document() | {"time_ratios": {name: time.ratio for name, time in times.items()}}
+    return document, findings.tables(), findings.remarks(), findings.write(folder), findings
 
 
 def _beside_walkers(config: RLConfig, network: Network, file: Path, test: tuple[Course, ...]) -> _Comparison:
-    """Return how chance, rules, agents that search and the network do; the walks of the network are written."""
+    """Return how chance, rules, agents that search and the network do."""
     found = walks.contest(config.env, network, problems_of(test), config.seed, config.judged_moves)
-    results = file.with_name("results.csv")
-    found["network"].to_csv(results)
-    return {"walks": walks.document(found)}, [walks.walks_table(found)], _what_now(config, file), [results], None
+    findings = walks.judged(found, test, _asked(config, network))
+    document = findings.document() | {"walks": walks.document(found)}
+    remarks = [*findings.remarks(), *_what_now(config, file)]
+    return document, findings.tables(), remarks, findings.write(file.parent), findings
+
+
+def _asked(config: RLConfig, network: Network) -> dict[str, Any]:
+    """Return what the settings of a comparison in an environment say of its training."""
+    return {"seed": config.seed, "training": network.about}
 
 
 def _what_now(config: RLConfig, file: Path) -> list[str]:

@@ -9,9 +9,10 @@ class Comparison {
     this.agents = [...new Set(this.entries.map((entry) => entry.agent))];
     this.budgets = [...new Set(this.entries.map((entry) => entry.budget))];
     this.styles = new Map(this.agents.map((agent, i) => [agent, seriesStyle(i, palette)]));
-    this.tradeoff = { reading: "mean", map: "all", budget: "all", logX: true, logY: true, hidden: new Set() };
-    const best = this.cards[0].picks.flatMap((pick) => pick.ranked.map((one) => one.entry));
-    this.pair = { a: best[0] ?? 0, b: best[1] ?? (this.entries.length > 1 ? 1 - (best[0] ?? 0 ? 1 : 0) : 0), value: "quality", log: true };
+    const log = !this.linear;
+    this.tradeoff = { reading: "mean", map: "all", budget: "all", logX: log, logY: log, hidden: new Set() };
+    const best = this.cards[0].picks.flatMap((pick) => pick.ranked.map((one) => one.entry)).filter((i) => i !== this.featured);
+    this.pair = { a: best[0] ?? 0, b: this.featured ?? best[1] ?? (this.entries.length > 1 ? 1 - (best[0] ?? 0 ? 1 : 0) : 0), value: "quality", log };
     this.contest = this.budgets[0];
     this.numbers = null;
   }
@@ -53,7 +54,7 @@ class Comparison {
     const listed = others.map((one, i) => make("li", {}, this.entries[one.entry].label, " ",
       make("span", {}, one.value, i < pick.alike ? ", no clear difference" : "")));
     return [title, make("div", { class: "first" }, this.entries[first.entry].label), make("div", {}, first.value),
-      make("p", { class: "why" }, `${capital(pick.why)}.`), command(this.entries[first.entry].command),
+      make("p", { class: "why" }, `${capital(pick.why)}.`), commandOf(this.entries[first.entry]),
       others.length ? make("ol", { start: 2 }, listed) : null];
   }
 
@@ -70,9 +71,9 @@ class Comparison {
       labelled("work", choice("work", Object.keys(READINGS).map((name) => [name, name]), "mean", set("reading"))),
       this.maps.length ? labelled("map", choice("map", maps, "all", set("map"))) : null,
       this.budgets.length > 1 ? labelled("budget", choice("budget", [["all", "all"], ...this.budgets.map((name) => [name, name])], "all", set("budget"))) : null,
-      tick("log work", true, set("logX")), tick(`log ${this.measure}`, true, set("logY"))),
+      tick("log work", this.tradeoff.logX, set("logX")), tick(`log ${this.measure}`, this.tradeoff.logY, set("logY"))),
     this.plot, this.legend, this.without,
-    make("p", { class: "soft" }, "Left and down is better. Lines through the points are 95 % intervals. A click on a point keeps its hint, with the command that runs the agent.")];
+    make("p", { class: "soft" }, `Left and down is better. Lines through the points are 95 % intervals. A click on a point keeps its hint${this.entries.some(commandOf) ? ", with the command that runs the agent" : ""}.`)];
   }
 
   legendButton(agent) {
@@ -111,8 +112,8 @@ class Comparison {
     return [make("p", {}, make("b", {}, entry.label), `, ${entry.budget}`),
       make("p", {}, `${this.measure} ${withInterval(score.quality)}`),
       make("p", {}, `expansions per move ${withInterval(score[reading])}`),
-      make("p", {}, `worst move ${WHOLE.format(entry.worst)} ${entry.counted}, solved ${entry.solved}`),
-      command(entry.command)];
+      make("p", {}, entry.counted ? `worst move ${WHOLE.format(entry.worst)} ${entry.counted}, ` : "", `solved ${entry.solved}`),
+      commandOf(entry)];
   }
 
   // Two agents, problem by problem
@@ -120,19 +121,20 @@ class Comparison {
   buildPair() {
     const options = this.entries.map((entry, i) => [i, this.nameOf(entry)]);
     const set = (name, number) => (value) => { this.pair[name] = number ? Number(value) : value; this.drawPair(); };
-    const values = Object.entries(VALUES).map(([name, text]) => [name, text || this.measure]);
+    const known = new Set(this.values.columns.map(([name]) => name));
+    const values = Object.entries(VALUES).filter(([name]) => known.has(name)).map(([name, text]) => [name, text || this.measure]);
     this.scatter = make("div", { class: "plot" });
     this.verdict = make("p", { class: "verdict" });
     return [make("div", { class: "settings" }, labelled("across", choice("agent across", options, this.pair.a, set("a", true))),
       labelled("up", choice("agent up", options, this.pair.b, set("b", true))), labelled("value", choice("value", values, "quality", set("value"))),
-      tick("log", true, set("log"))),
+      tick("log", this.pair.log, set("log"))),
     this.verdict, this.scatter, this.shortNote()];
   }
 
   shortNote() {
     const { all, kept } = this.problems;
     const some = kept.length < all ? ` The page holds ${WHOLE.format(kept.length)} of ${WHOLE.format(all)} problems, evenly chosen.` : "";
-    return make("p", { class: "soft" }, `A point is a problem; below the line the agent that goes up is better. A click replays it, where both were recorded.${some}`);
+    return make("p", { class: "soft" }, `A point is a problem; below the line the agent that goes up is better.${player() ? " A click replays it, where both were recorded." : ""}${some}`);
   }
 
   nameOf(entry) {
@@ -170,8 +172,8 @@ class Comparison {
 
   // The runs of the two agents on a problem among those that were recorded, none where one is missing.
   recorded(i) {
-    if (!window.replay) return null;
-    const { problems, runs } = window.replay, name = this.problemName(i);
+    if (!player()) return null;
+    const { problems, runs } = player(), name = this.problemName(i);
     const problem = problems.findIndex((one) => one.name.endsWith(name));
     const numbers = [this.pair.a, this.pair.b].map((k) => runs.findIndex((run) =>
       run.problem === problem && run.label === this.entries[k].label && run.budget === this.entries[k].budget));
@@ -214,6 +216,11 @@ class Comparison {
     cell.style.background = `rgba(var(${lead > 0 ? "--win" : "--lose"}), ${0.55 * Math.abs(lead)})`;
     return cell;
   }
+}
+
+// Policies of an environment have no command.
+function commandOf(entry) {
+  return entry.command ? command(entry.command) : "";
 }
 
 function capital(text) {

@@ -6,6 +6,11 @@ function section(id, title, ...children) {
   return make("section", { id }, make("h2", {}, title), children);
 }
 
+// The replay, if there is one: without it the name of the window is that of its empty section.
+function player() {
+  return window.replay instanceof Replay ? window.replay : null;
+}
+
 function buildReplay() {
   const { runs, missing } = data.replay;
   const notes = missing.map((text) => make("p", { class: "soft" }, text));
@@ -16,6 +21,7 @@ function buildReplay() {
 
 function buildSettings(settings) {
   const told = [["seed", settings.seed], ["trials", settings.trials], ["move cap", settings.max_moves], ["repeats", settings.repeats],
+    ["units", settings.units], ["ms per tick", settings.tick_ms], ["squads per agent", settings.squads],
     ["processor", settings.processor], ["commit", settings.commit?.slice(0, 12)], ...Object.entries(settings.versions || {})];
   const rows = told.filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
@@ -66,7 +72,7 @@ function build() {
   if (report) page.append(report.end);
   if (data.settings) page.append(buildSettings(data.settings));
   if (report) report.show(0);
-  if (window.replay && !window.replay.follow()) window.replay.open(0);
+  if (player() && !player().follow()) player().open(0);
 }
 
 build();
