@@ -25,7 +25,10 @@ LOWEST_TESTED := tests/rt_gym tests/training tests/agents/test_contract.py tests
 demo: $(CORE)
 	$(VENV)/bin/rt-gym demo
 
-test: lint types docs unit
+# The first three take one core each.
+test: $(DEV)
+	@$(MAKE) --no-print-directory --jobs=2 lint types docs
+	@$(MAKE) --no-print-directory unit
 
 quick: lint
 	RTGYM_HYPOTHESIS=quick $(RUN) pytest -n 2 --dist worksteal $(QUICK)

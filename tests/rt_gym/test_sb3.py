@@ -266,7 +266,7 @@ class RandomPolicy:
 class TestLearning:
     """Learners see a shaped reward; they are judged on the plain cost of 256 episodes, always by their best action."""
 
-    SEEDS = (0, 1, 2)
+    SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)))
 
     @staticmethod
     def env(num_envs: int, shaping: float | None = None) -> SB3VecEnv:
