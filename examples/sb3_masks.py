@@ -4,8 +4,8 @@
     python examples/sb3_masks.py --steps 1000000 # two minutes: it solves most of the test split
 
 Which actions lead somewhere is told in three places, and they agree: ``info["action_mask"]`` of ``reset`` and ``step``,
-``env.unwrapped.action_masks()`` of a single environment, and ``SB3VecEnv.action_masks()``, which the learner asks for by
-itself. No ``ActionMasker`` is needed.
+``env.unwrapped.action_masks()`` of a single environment, and ``SB3VecEnv.action_masks()``, which the learner asks for
+by itself. No ``ActionMasker`` is needed.
 """
 
 import argparse
