@@ -23,7 +23,7 @@ from rt_gym.envs.sb3 import SB3VecEnv
 
 LEVELS = "RTPath-Random-16x16-v0", "RTPath-Random-32x32-v0", "RTPath-Caves-32x32-v0", "RTPath-Rooms-32x32-v0"
 SEEN = {"visits": True}  # how often each cell around was visited: the memory of a policy that has no other
-GAMMA, EVERY = 0.99, 8192  # the discount, and the steps between two looks at the validation split
+GAMMA, EVERY = 0.99, 4096  # the discount, and the steps between two looks at the validation split
 
 
 class InCells(FlattenExtractor):
@@ -93,8 +93,8 @@ def pass_level(model: MaskablePPO, level: str, enough: float, steps: int) -> Non
 def main() -> None:
     """Go through the levels until the steps are used up, and judge in the one that was reached."""
     parser = argparse.ArgumentParser(description="A curriculum of levels")
-    parser.add_argument("--steps", type=int, default=20_480, help="of all episodes and levels together")
-    parser.add_argument("--enough", type=float, default=0.25, help="share of the validation split that promotes")
+    parser.add_argument("--steps", type=int, default=24_576, help="of all episodes and levels together")
+    parser.add_argument("--enough", type=float, default=0.3, help="share of the validation split that promotes")
     parser.add_argument("--seed", type=int, default=0, help="of all chance")
     options = parser.parse_args()
     torch.set_num_threads(1)  # networks this small are slower on more

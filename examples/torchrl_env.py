@@ -18,7 +18,7 @@ from tensordict.nn import TensorDictModule
 from torch import nn
 from torchrl.collectors import Collector
 from torchrl.data import Binary, Composite
-from torchrl.envs import DTypeCastTransform, GymWrapper, TransformedEnv, check_env_specs
+from torchrl.envs import Compose, DTypeCastTransform, GymWrapper, InitTracker, TransformedEnv, check_env_specs
 from torchrl.envs.gym_like import default_info_dict_reader
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
@@ -40,7 +40,8 @@ def made() -> TransformedEnv:
     env = GymWrapper(batch, categorical_action_encoding=True)
     masks = Composite(action_mask=Binary(shape=(EPISODES, 8), dtype=torch.int8), shape=(EPISODES,))
     env = env.set_info_dict_reader(default_info_dict_reader(["action_mask"], spec=masks))
-    return TransformedEnv(env, DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"]))
+    as_booleans = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    return TransformedEnv(env, Compose(as_booleans, InitTracker()))  # the collector wants to know where episodes begin
 
 
 def layers(inputs: int, outputs: int) -> nn.Sequential:
@@ -64,7 +65,8 @@ def learn(env: TransformedEnv, actor: ProbabilisticActor, critic: ValueOperator,
     advantage = GAE(gamma=GAMMA, lmbda=0.95, value_network=critic)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, normalize_advantage=True)
     optimizer = torch.optim.Adam(loss.parameters(), 1e-3)
-    collector = Collector(env, actor, frames_per_batch=EPISODES * LENGTH, total_frames=steps)
+    batch = EPISODES * LENGTH
+    collector = Collector(env, actor, frames_per_batch=batch, total_frames=-(-steps // batch) * batch)
     done = 0
     for data in collector:
         done += data.numel()
