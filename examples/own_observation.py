@@ -1,13 +1,14 @@
 """An observation of one's own beside those that are built in, for a single environment and for a batch.
 
-    python examples/own_observation.py                   # seconds: three weights are learned, by evolution
-    python examples/own_observation.py --generations 30  # a minute
+    python examples/own_observation.py                   # seconds: three weights are chosen, by evolution
+    python examples/own_observation.py --generations 30  # the same weights: the best was among the first eight guesses
 
 The own one is a row for each of the eight moves: what the step costs, how far it is from there to the goal by the
 heuristic, how often that cell was visited. It is a function of the built-in observation, so that the same function
 serves a wrapper, a batch, and ``rt_gym.evaluate``, which makes environments of its own. A policy of three weights is
-all that it needs: it takes the move with the least weighted sum. What no observation holds, a wrapper around a single
-environment can read from ``rt_gym.view(env)``; a batch has no view.
+all that it needs: it takes the move with the least weighted sum. It is the observation that does the work here, not
+the learner. What no observation holds, a wrapper around a single environment can read from ``rt_gym.view(env)``; a
+batch has no view.
 """
 
 import argparse
