@@ -26,14 +26,16 @@ BUDGETS = [None, 1, 7, 1000, Budget(3, "scans"), Budget(2, on_overrun="idle"), B
 # What the settings of environments may sensibly be.
 SENSIBLE: dict[str, list[Any]] = {
     "map": [ISLANDS, ROOM, FOUR, WALL, "open-16", [ROOM, ISLANDS], [ROOM, FOUR], CAVES, [CAVES, ROOM], FRESH],
-    "split": [None, "caves"],
+    "split": [None, "caves", "random-16-test"],
     "problems": [None, PROBLEMS[:3], PROBLEMS[3:6], PROBLEMS[:1] * 3, PROBLEMS, []],
     "optimal": [(1, 2), (0, 0), (3, 9), (2, 1), (0, np.inf), [1, 4]],
     "pool": [1, 2, 5],
     "pool_seed": [0, 1, 2**40],
     "vision": [None, 1, 2, 10**9],
     "changes": CHANGES,
-    "observation": ["box", "dict"],
+    "observation": ["box", "dict", "image"],
+    "visits": [True, False],
+    "reveal_optimal": [None, True, False],
     "history": [1, 20, 10_000],
     "reward": ["cost", "normalised", "time", "mean"],
     "price": [0, 0.1, 1e9],
