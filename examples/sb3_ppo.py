@@ -5,7 +5,7 @@
 
 ``SB3VecEnv`` is a ``VecEnv``: all episodes are stepped in one kernel call, and its infos hold the returns and lengths
 that ``Monitor`` would, so that it needs no wrapper. Others of Stable-Baselines3, such as ``VecFrameStack``, go around
-it. With actions that lead into walls left out, learning is much faster: sb3_masks.py.
+it. sb3_masks.py leaves out actions that lead into walls.
 """
 
 import argparse
