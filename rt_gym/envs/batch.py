@@ -165,10 +165,10 @@ def known_truth() -> Truth:
 
 def make_results(count: int, settings: Any, last: bool) -> Results:
     """Return fresh arrays for what a step of ``count`` episodes returns; settings know how long an observation is."""
-    size, dtype = settings.size, settings.dtype
+    observation = np.empty((count, settings.size), settings.dtype)
     return Results(
-        observation=np.empty((count, size), dtype),
-        last=np.empty((count if last else 0, size), dtype),
+        observation=observation,
+        last=np.empty_like(observation) if last else observation[:0],
         reward=np.empty(count),
         terminated=np.empty(count, np.bool_),
         truncated=np.empty(count, np.bool_),

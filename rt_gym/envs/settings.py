@@ -100,7 +100,7 @@ class Settings(ABC):
         """The length of an observation."""
         return max(part.stop for part in self.parts.values())
 
-    @property
+    @cached_property
     def dtype(self) -> type[np.generic]:
         """The type of the numbers of an observation."""
         return np.float32
