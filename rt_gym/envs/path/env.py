@@ -11,7 +11,6 @@ from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate
 from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.path.batch import (
     PathBatch,
-    PathStepInfo,
     make_map_bits,
     make_path_episodes,
     start_all,
@@ -246,9 +245,9 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         return {"action_mask": self._masks.take(moves, axis=0)}
 
     def _advance(self, actions: NDArray[np.int64], results: Results) -> dict[str, Any]:
-        info = PathStepInfo(np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp))
-        self._run(step_range, actions, results, info)
-        return {"action_mask": self._masks.take(info.moves, axis=0), "blocked": info.blocked}
+        blocked, moves = np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.intp)
+        self._run(step_range, actions, *results, blocked, moves)
+        return {"action_mask": self._masks.take(moves, axis=0), "blocked": blocked}
 
     def greedy_actions(self) -> NDArray[np.int64]:
         """Return for every episode the action that leads to the neighbour nearest to the goal by the heuristic."""
