@@ -27,7 +27,7 @@ import agents
 from profiles import examples
 from reference import plain_grid
 from reference.by_id import OUTCOMES, name_of_reference, reference_of, reference_run
-from reference.contract import CountingMask
+from reference.contract import CountingMask, CountingThresholds
 from reference.plain_oracle import distances, random_grid, random_problem
 from reference.settings import draw_settings
 from reference.worlds import worlds
@@ -187,19 +187,22 @@ def count_plans(world: World, agent: Any) -> int:
     if graph is not None:  # of regions, whose neighbours are read between where they begin and where they end
         ends = CountingMask(graph.begin)
         memory = memory._replace(graph=graph._replace(begin=ends))
-    ground, roots = getattr(agent.memory, "ground", None), CountingMask(np.zeros(0))
-    if ground is not None:  # of trees, each of which looks around a cell
-        roots = CountingMask(ground.forest.root)
-        memory = memory._replace(ground=ground._replace(forest=ground.forest._replace(root=roots)))
+    ground, thresholds = getattr(agent.memory, "ground", None), None
+    if ground is not None:  # of trees, which test the cells around one that is unknown
+        thresholds = CountingThresholds(ground.forest)
+        memory = memory._replace(ground=ground._replace(forest=thresholds.forest))
     while not world.done and world.view.moves < 60:
         if must_plan(world.terrain, trip, trip.state[0].at):
-            before, mask.reads, roots.reads = meter.copy(), 0, 0
+            before, mask.reads = meter.copy(), 0
             if graph is not None:
                 ends.reads = 0
+            if thresholds is not None:
+                thresholds.tests.clear()
             adopt(trip, plan(terrain, trip, memory, trip.state[0].at, world.kernel_view.goal_cell))
             expansions, scans = meter.expansions - before.expansions, meter.scans - before.scans
             learning_ops = meter.learning_ops - before.learning_ops
-            assert mask.reads + roots.reads + (0 if graph is None else ends.reads // 2) == scans
+            others = ends.reads // 2 if graph is not None else thresholds.scans if thresholds is not None else 0
+            assert mask.reads + others == scans
             if expansions:  # otherwise the view still shows those of the last move
                 assert len(world.kernel_view.expanded) == expansions
             assert scans >= expansions + learning_ops

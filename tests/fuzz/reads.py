@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import agents
-from reference.contract import CountingMask
+from reference.contract import CountingMask, CountingThresholds
 from rt_gym import Budget, BudgetExceeded, Problem
 from rt_gym.trip import CUT, FULL
 
@@ -69,18 +69,21 @@ _work: dict[int, Work] = {}  # of the run under way
 
 @cache
 def counted(plan: Any) -> Any:
-    """Return a plan that counts what it reads, of the map and of a graph of regions."""
+    """Return a plan that counts what it reads, of the map, of a graph of regions, and for what its trees test."""
 
     def counting(terrain: Any, trip: Any, memory: Any, s: Any, t: Any) -> Any:
-        mask, ends = CountingMask(terrain.mask), None
+        mask, ends, thresholds = CountingMask(terrain.mask), None, None
         terrain = terrain._replace(mask=mask)
         if getattr(memory, "graph", None) is not None:  # neighbours are read between where they begin and end
             ends = CountingMask(memory.graph.begin)
             memory = memory._replace(graph=memory.graph._replace(begin=ends))
+        if getattr(memory, "ground", None) is not None:
+            thresholds = CountingThresholds(memory.ground.forest)
+            memory = memory._replace(ground=memory.ground._replace(forest=thresholds.forest))
         work = _work.setdefault(int(trip.tally[0].moves), Work())
         before = int(trip.meter[0].expansions)
         n = plan(terrain, trip, memory, s, t)
-        work.reads += mask.reads + (ends.reads // 2 if ends else 0)
+        work.reads += mask.reads + (ends.reads // 2 if ends else 0) + (thresholds.scans if thresholds else 0)
         work.expansions += int(trip.meter[0].expansions) - before
         work.cut |= n == CUT
         assert n >= FULL

@@ -57,6 +57,43 @@ class CountingMask:
         return self.mask[cell]
 
 
+class CountingThresholds(CountingMask):
+    """The thresholds of a forest, one of which is read with every cell that a tree tests.
+
+    Args:
+        forest: the trees.
+
+    Attributes:
+        forest: the same trees, watched.
+        tests: how many cells were tested for each prediction; the first tree begins one.
+    """
+
+    def __init__(self, forest: Any) -> None:
+        super().__init__(forest.threshold)
+        self.tests: list[int] = []
+        self.forest = forest._replace(root=_Roots(forest.root, self.tests), threshold=self)
+
+    def __getitem__(self, node: int) -> Any:
+        self.tests[-1] += 1
+        return super().__getitem__(node)
+
+    @property
+    def scans(self) -> int:
+        """As many as it takes to read the cells of each prediction, eight at a time."""
+        return sum(-(-count // 8) for count in self.tests)
+
+
+class _Roots(CountingMask):
+    def __init__(self, roots: Any, tests: list[int]) -> None:
+        super().__init__(roots)
+        self._tests = tests
+
+    def __getitem__(self, tree: int) -> Any:
+        if tree == 0:
+            self._tests.append(0)
+        return super().__getitem__(tree)
+
+
 def path_of(run: agents.Run) -> list[tuple[int, int]]:
     return [(int(x), int(y)) for x, y in run.path]
 
