@@ -85,7 +85,7 @@ class OwnMaps(NamedTuple):
 class Results(NamedTuple):
     """What a step returns, new arrays for every call, one row per episode.
 
-    ``observation`` and ``last`` have one column per number of an observation; ``last`` has no rows unless it is needed.
+    ``observation`` and ``last`` have one column per number of an observation; unless ``last`` is needed, they are one.
     """
 
     observation: NDArray[Any]
@@ -166,13 +166,8 @@ def known_truth() -> Truth:
 def make_results(count: int, settings: Any, last: bool) -> Results:
     """Return fresh arrays for what a step of ``count`` episodes returns; settings know how long an observation is."""
     observation = np.empty((count, settings.size), settings.dtype)
-    return Results(
-        observation=observation,
-        last=np.empty_like(observation) if last else observation[:0],
-        reward=np.empty(count),
-        terminated=np.empty(count, np.bool_),
-        truncated=np.empty(count, np.bool_),
-    )
+    final = np.empty_like(observation) if last else observation
+    return Results(observation, final, np.empty(count), np.empty(count, np.bool_), np.empty(count, np.bool_))
 
 
 @kernel(inline=True)

@@ -101,9 +101,9 @@ class Settings(ABC):
         return max(part.stop for part in self.parts.values())
 
     @cached_property
-    def dtype(self) -> type[np.generic]:
+    def dtype(self) -> np.dtype[Any]:
         """The type of the numbers of an observation."""
-        return np.float32
+        return np.dtype(np.float32)
 
     @abstractmethod
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -24,6 +24,12 @@ from rt_gym.world import World
 
 NOT_IN_POOL = -1  # the number of a problem that is none of the pool
 
+# By the bits of a step up to LOST: whether the episode terminated or was cut, the budget overrun, and no way known.
+_UP_TO_LOST = 2 * LOST - 1
+_OUTCOMES = [
+    tuple(flags & bit != 0 for bit in (TERMINATED, TRUNCATED, OVERRAN, LOST)) for flags in range(_UP_TO_LOST + 1)
+]
+
 
 def seeded(seed: int | None) -> NDArray[np.uint64]:
     """Return the state of an episode's generator; the batched environments seed their episodes by the same rule."""
@@ -218,12 +224,12 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
             reward, flags, info = self._advance(chosen, out)
         finally:
             self._turn.release()
-        if flags & OVERRAN and self.budget.on_overrun == "raise":
+        terminated, truncated, overran, lost = _OUTCOMES[flags & _UP_TO_LOST]
+        if overran and self.budget.on_overrun == "raise":
             excess = f"took more than {self._seconds} seconds" if late else self._world.excess  # type: ignore[union-attr]
             raise BudgetExceeded(f"move {self.kernel_view.moves + 1} {excess}")
-        terminated, truncated = flags & TERMINATED != 0, flags & TRUNCATED != 0
         self._over = terminated or truncated
-        info["overrun"], info["no_path"] = flags & OVERRAN != 0, flags & LOST != 0
+        info["overrun"], info["no_path"] = overran, lost
         if self._watched:
             self._show()
         return out if self._flat else self.settings.named(out), reward, terminated, truncated, info

@@ -186,7 +186,9 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
         checked, over = self._checked(actions), self._episodes.common.over
         # Bytes are searched in a tenth of the time that any() takes, which a step of a small batch would feel.
         begun = over.copy() if mode == NEXT_STEP and b"\1" in over.tobytes() else None
-        with self._turn:
+        if not self._turn.acquire(False):
+            raise self._turn.refusal()
+        try:
             info = self._advance(checked, results)
             if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
                 info |= self._final(results.last, over)
@@ -194,6 +196,8 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             if begun is not None:
                 info |= self._assignment.tell(begun)
                 self._assignment.make_next(begun)
+        finally:
+            self._turn.release()
         return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info
 
     def _run(self, work: Any, *arguments: Any) -> None:

@@ -34,7 +34,6 @@ from rt_gym.envs.step import BLOCKED, TERMINATED, TRUNCATED, judge
 from rt_gym.features.history import Track, begin_track, follow, make_track
 from rt_gym.grid import Grid
 from rt_gym.jit import kernel, merge, row
-from rt_gym.terrain import target
 from rt_gym.trip import STAY, Trip
 from rt_gym.truth import observe
 
@@ -185,8 +184,9 @@ def move(batch, own, memory, i, d):
     m, t, unit, track = np.uint64(problems.map[p]), problems.goal[p], problems.unit[p], row(episodes.track, i)
     terrain = terrain_of(batch, own, m, i)
     if own is None:
-        s = episodes.at[i]
-        u, moves = target(terrain, s, d), episodes.moves[i] + 1
+        s, moves = episodes.at[i], episodes.moves[i] + 1
+        legal = np.int64(terrain.mask[s]) >> (d & 7) & np.int64(d >= 0)
+        u = s + terrain.offset[d & 7] * legal  # as ``target``, without its branch, which is hard to predict
         episodes.at[i], episodes.moves[i] = u, moves
         follow(track, u, np.int64(0))
         visit(memory_of(memory, i), u - first_cell(batch, own, m))

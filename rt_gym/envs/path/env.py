@@ -88,9 +88,9 @@ class PathSettings(Settings):
         return np.concatenate([bits[:, : self.directions], still], axis=1)
 
     @cached_property
-    def dtype(self) -> type[np.generic]:
+    def dtype(self) -> np.dtype[Any]:
         """The type of the numbers of an observation."""
-        return np.uint8 if self.image else super().dtype
+        return np.dtype(np.uint8) if self.image else super().dtype
 
     def observation_space(self) -> spaces.Box | spaces.Dict:
         """Return the space of observations: flat, in named parts, or images with the channels first."""
@@ -180,8 +180,7 @@ class RTPathEnv(GridEnv[PathSettings]):
         begin(self._episode, out)
 
     def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
-        direction = STAY if action == self.settings.directions else action
-        reward, flags, expansions, scans, moves = step(self._episode, direction, out)
+        reward, flags, expansions, scans, moves = step(self._episode, action, out)
         info = {
             "action_mask": self._masks[moves].copy(),
             "blocked": flags & BLOCKED != 0,

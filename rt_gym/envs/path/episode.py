@@ -17,6 +17,7 @@ from rt_gym.features.history import FEATURES, begin_track, follow, history_of
 from rt_gym.jit import kernel, write_fields
 from rt_gym.meter import UNLIMITED, spent
 from rt_gym.terrain import locate
+from rt_gym.trip import STAY
 
 
 class Numbers(NamedTuple):
@@ -155,7 +156,7 @@ def begin(episode, out):
 
 
 @kernel
-def step(episode, d, out):
+def step(episode, action, out):
     """Make one step and write the next observation.
 
     Returns:
@@ -164,6 +165,7 @@ def step(episode, d, out):
     truth, terrain, trip = episode.truth, episode.terrain, episode.trip
     track, terms, task, memory = episode.track, episode.terms, episode.task[0], episode.memory
     expansions, scans, t = trip.meter[0].expansions, trip.meter[0].scans, task.goal
+    d = np.int64(STAY) if action == terms.still else action
     reward, flags, left = step_path(truth, terrain, trip, track, terms, t, d, task.unit)
     if flags & MOVED:
         visit(memory, trip.state[0].at)

@@ -98,21 +98,20 @@ def write_two(blocked, byte, seen, seen_byte, row, shift, side, k, out):
 
 @kernel
 def write_cells(terrain, x, y, radius, planes, out):
-    """Write a window, float32[planes * side**2], cell by cell: for changing maps, and single environments in fog."""
-    stride = terrain.offset[1]
-    width, height = stride - 2, terrain.free.size // stride - 2
-    k = 0
-    for plane in range(planes):
-        for dy in range(-radius, radius + 1):
-            for dx in range(-radius, radius + 1):
-                if 0 <= x + dx < width and 0 <= y + dy < height:
-                    cell = (y + dy + 1) * stride + x + dx + 1
-                    seen = np.float32(terrain.known[cell])
-                    wall = seen * np.float32(1 - terrain.free[cell])
-                    out[k] = wall if plane == 0 else np.float32(1) - seen
-                else:
-                    out[k] = np.float32(1 - plane)
-                k += 1
+    """Write a window, float32[planes * side**2], cell by cell: for changing maps, and for single environments."""
+    stride, side = terrain.offset[1], 2 * radius + 1
+    width, height, plane = stride - 2, terrain.free.size // stride - 2, side * side
+    left, right = max(x - radius, 0), min(x + radius + 1, width)
+    out[:plane] = 1
+    out[plane : planes * plane] = 0
+    for row in range(max(y - radius, 0), min(y + radius + 1, height)):
+        cell = np.uint64((row + 1) * stride + left + 1)
+        k = np.uint64((row - y + radius) * side + left - x + radius)
+        for j in range(np.uint64(right - left)):
+            seen = np.float32(terrain.known[cell + j])
+            out[k + j] = seen * np.float32(1 - terrain.free[cell + j])
+            if planes == 2:
+                out[np.uint64(plane) + k + j] = np.float32(1) - seen
 
 
 @kernel(inline=True)
