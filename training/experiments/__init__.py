@@ -47,6 +47,8 @@ _TABLE = {
     "dc-tiles": "dc.unsettled:TILES",
     "dc-stored": "dc.stored:STORED_INSTEAD",
     "ls-f4": "ls.figures:F4",
+    "ls-f4-maze": "ls.figures:F4_MAZE",
+    "ls-f4-bg": "ls.figures:F4_BG",
     "ls-f4b": "ls.figures:F4B",
     "ls-t1": "ls.figures:T1",
     "ls-v6": "ls.figures:V6",

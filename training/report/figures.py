@@ -716,28 +716,27 @@ _LS_LOOKS = {
 }
 
 
-def _over_lookahead(*benchmarks: str) -> Drawing:
-    """Return cost and time over the lookahead: a row of panels for every benchmark."""
+def _over_lookahead(*parts: str, across: int = 2) -> Drawing:
+    """Return cost and time over the lookahead: two panels for every part of an experiment."""
     curves = tuple(Curve(label, look, label, "d") for label, look in _LS_LOOKS.items())
     panels = tuple(
         Plot(
-            f"{name}, {trials}",
-            f"{name}, {trials}: {measure}",
+            part,
+            f"{part}: {measure}",
             curves,
             "lookahead d",
             measure,
             "log linear",
             ticks=(2, 4, 8, 16, 32, 64, 128),
         )
-        for name in benchmarks
-        for trials in ("first trial", "convergence")
+        for part in parts
         for measure in ("cost", "time in ms")
     )
     caption = (
-        "Cost and time over the lookahead d, of the first trial and of all trials until convergence. Cost and time on"
-        " linear axes, as the paper's words describe its plots; it prints no numbers."
+        "Cost and time of planning over the lookahead d, on linear axes, as the paper's words describe its plots; it"
+        " prints no numbers."
     )
-    return Drawing(panels, caption, across=4, size=(2.9, 2.5))
+    return Drawing(panels, caption, across=across, size=(2.9, 2.5) if across == 4 else (4.4, 3.2))
 
 
 def _lrts(trials: str) -> Bars:
@@ -978,8 +977,12 @@ FIGURES = {
     "dc-rta": _DC_RTA,
     "dc-tiles": _DC_TILES,
     "dc-stored": _DC_STORED,
-    "ls-f4": _over_lookahead("Maze", "Baldur's Gate"),
-    "ls-f4b": _over_lookahead("Grid35", "WarCraft III"),
+    "ls-f4": _over_lookahead("Maze, first trial", "Baldur's Gate, first trial"),
+    "ls-f4-maze": _over_lookahead("Maze, convergence"),
+    "ls-f4-bg": _over_lookahead("Baldur's Gate, convergence"),
+    "ls-f4b": _over_lookahead(
+        "Grid35, first trial", "Grid35, convergence", "WarCraft III, first trial", "WarCraft III, convergence", across=4
+    ),
     "ls-t1": _LS_T1,
     "ls-v6": _LS_V6,
     "rl-controllers": _RL_CONTROLLERS,

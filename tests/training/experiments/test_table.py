@@ -11,8 +11,7 @@ import pytest
 from training import experiments
 from training.experiments import ids, load
 from training.experiments.frame import SIZES, Claim
-from training.experiments.ls import DS, KS
-from training.experiments.ls.curves import margin
+from training.experiments.ls import DS, KS, curves
 from training.experiments.quantities import Quantity
 from training.report.results_page import claims_table
 
@@ -95,12 +94,40 @@ def test_a_stored_document_is_of_the_experiment_as_it_stands(experiment_id: str)
     assert [word.startswith("check: ") for word in verdicts] == [claim.check for claim in experiment.claims]
 
 
-def test_the_margin_is_below_one_where_another_setting_is_both_cheaper_and_quicker() -> None:
-    cost, time = np.ones((1, len(KS) + 2, len(DS))), np.full((1, len(KS) + 2, len(DS)), 2.0)
-    time[0, 1, 0] = 1.0  # the quickest, with k = 40 and d = 2
-    assert margin(cost, time).tolist() == [2.0]
-    cost[0, -1, 3], time[0, -1, 3] = 0.5, 0.8
-    assert margin(cost, time).tolist() == [0.8]
+class TestCurves:
+    """What claims about LS-F4 make of means: one resampling x curves x lookaheads."""
+
+    SHAPE = (1, len(KS) + 2, len(DS))
+
+    def test_the_margin_is_below_one_where_another_setting_is_both_cheaper_and_quicker(self) -> None:
+        cost, time = np.ones(self.SHAPE), np.full(self.SHAPE, 2.0)
+        time[0, 1, 0] = 1.0  # the quickest, with k = 40 and d = 2
+        assert curves.margin(cost, time).tolist() == [2.0]
+        cost[0, -1, 3], time[0, -1, 3] = 0.5, 0.8
+        assert curves.margin(cost, time).tolist() == [0.8]
+
+    def test_a_fall_is_compared_with_the_least_of_the_others(self) -> None:
+        cost = np.ones(self.SHAPE)
+        cost[0, :, 0] = [9.0, 2.0, 3.0, 12.0, 6.0]  # k = 10 does not count
+        assert curves.fall_over_others(cost).tolist() == [0.5]
+
+    def test_settings_that_are_set_aside_are_on_neither_side(self) -> None:
+        time = np.full(self.SHAPE, 8.0)
+        time[0, 2, 0], time[0, 2, 6], time[0, 4, 6] = 1.0, 2.0, 4.0
+        assert curves.least_over_rest((curves.RTAA_HIGH,), (), time).tolist() == [4.0]
+        assert curves.least_over_rest((curves.RTAA_HIGH,), (curves.LRTA_LS_160,), time).tolist() == [0.5]
+
+    def test_a_decrement_before_d_8_does_not_count_for_growth_from_there_on(self) -> None:
+        time = np.tile([3.0, 2.0, 1.0, 4.0, 5.0, 6.0, 7.0], (1, len(KS) + 2, 1))
+        assert curves.least_trend(curves.LRTA_LS_CURVES, curves.FROM_8, time) == pytest.approx([1.0])
+        assert curves.least_trend(curves.LRTA_LS_CURVES, curves.ALL, time)[0] < curves.MONOTONE
+        assert curves.first_fall(curves.LRTA_LS_CURVES, slice(1, 3), time).tolist() == [1 / 3]
+
+    def test_k_counts_for_more_than_d_where_its_factor_is_larger(self) -> None:
+        cost = np.ones(self.SHAPE)
+        cost[0, 0], cost[0, 1] = 6.0, 3.0
+        cost[0, :3, 0] *= 2
+        assert curves.k_over_d(cost).tolist() == [3.0]
 
 
 @pytest.mark.parametrize("name", ids())
