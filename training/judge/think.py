@@ -56,7 +56,7 @@ class FixedSlices:
 
     def __call__(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
         """Return what to do in every episode."""
-        acts = (observations[:, COMMITTED] > 0) | (observations[:, SLICES] > self._enough)
+        acts = (observations[:, COMMITTED] > 0) | (observations[:, FOUND] > 0) | (observations[:, SLICES] > self._enough)
         return np.where(acts, ACT, THINK)
 
 
@@ -122,6 +122,8 @@ class Times:
 def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Times:
     """Let a policy solve every problem once, many of them side by side.
 
+    A goal that moves walks the same way before every policy: the number of the problem is the seed of its episode.
+
     Args:
         policy: from an array of observations, one row per episode, to an array of actions.
         problems: what to solve; start and goal differ, and the map does not change.
@@ -140,7 +142,7 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
     thought, expansions, moves = np.zeros((3, size + 1), np.int64)
     solving = np.arange(batch.num_envs)  # after the last problem, one that does not count
     begun = batch.num_envs
-    observations, _ = batch.reset(seed=0, options={"index": solving})
+    observations, _ = batch.reset(seed=solving, options={"index": solving})
     while (solving < size).any():
         observations, rewards, terminated, truncated, info = batch.step(policy(observations))
         time[solving] -= rewards
@@ -152,7 +154,7 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         if over.any():
             solving[over] = np.minimum(np.arange(begun, begun + over.sum()), size)
             begun += int(over.sum())
-            observations, _ = batch.reset(options={"index": solving % size, "reset_mask": over})
+            observations, _ = batch.reset(seed=solving, options={"index": solving % size, "reset_mask": over})
     optimal = np.array([problem.optimal for problem in problems])
     return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal, moves[:-1])
 
@@ -203,7 +205,8 @@ def _line(times: Mapping[str, Times], name: str, rivals: Iterable[Iterable[str]]
 
 _THINK_NOTES = """\
 time / optimal: straight steps until the goal is reached, the moves' costs and the slices of thinking, divided by the
-cost of a shortest path. over it: the time of another, divided by that of the row. share of thinking: of the time."""
+cost of a shortest path; of a goal that moves, to where it is at first. over it: the time of another, divided by that of
+the row. share of thinking: of the time."""
 
 
 def judged(times: Mapping[str, Times], courses: tuple[Course, ...], settings: Mapping[str, Any]) -> PolicyFindings:
