@@ -299,7 +299,8 @@ def rl(
     workers = make_workers(jobs, backend, scheduler)
     config = RLConfig.usual(
         env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
-        slice=slice, vision=vision, goal_moves=goal_moves, window=window, hidden=tuple(parse_numbers("--hidden", hidden, int)) or None,
+        slice=slice, vision=vision, goal_moves=goal_moves, window=window,
+        hidden=tuple(parse_numbers("--hidden", hidden, int)) or None,
         episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
     )  # fmt: skip
     check_installed(config, tensorboard)

@@ -33,6 +33,7 @@ SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones 
 SLICES, FOUND, COMMITTED, PATH, SEEN = map(THOUGHTS.index, ("slices", "found", "committed", "path", "seen"))
 BEST_H, RISE, GAP, RIVALS = map(THOUGHTS.index, ("best_h", "rise", "gap", "rivals"))
 MAX_MOVES = 100_000  # of an episode of a contest: fixed numbers of slices walk astray for long
+LONGEST_CHASE = 10_000  # moves of one where the goal moves: those who have not met it by then hardly ever will
 UNTIL_FOUND = 10**9  # slices that no search takes
 SLICES_TO_BEAT = (1, 2, 4, 8, 16, UNTIL_FOUND)
 _FIXED = {f"slices={number}" if number < UNTIL_FOUND else "until found": number for number in SLICES_TO_BEAT}
@@ -56,8 +57,8 @@ class FixedSlices:
 
     def __call__(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
         """Return what to do in every episode."""
-        acts = (observations[:, COMMITTED] > 0) | (observations[:, FOUND] > 0) | (observations[:, SLICES] > self._enough)
-        return np.where(acts, ACT, THINK)
+        ready = (observations[:, FOUND] > 0) | (observations[:, SLICES] > self._enough)
+        return np.where((observations[:, COMMITTED] > 0) | ready, ACT, THINK)
 
 
 def follow_rule(observations: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -164,10 +165,15 @@ def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: 
     return {number: evaluate(FixedSlices(number), problems, **settings) for number in slices}
 
 
+def most_moves(settings: Mapping[str, Any]) -> int:
+    """Return after how many moves an episode of a contest is cut."""
+    return MAX_MOVES if settings.get("goal_moves") is None else LONGEST_CHASE
+
+
 def contest(policies: Mapping[str, Policy], problems: Sequence[Problem], **settings: Any) -> dict[str, Times]:
     """Return how fixed numbers of slices, thinking until found, the rules and some policies do."""
     fixed: dict[str, Policy] = {name: FixedSlices(number) for name, number in _FIXED.items()}
-    allowed = {"max_moves": MAX_MOVES} | settings
+    allowed = {"max_moves": most_moves(settings)} | settings
     return {name: evaluate(one, problems, **allowed) for name, one in (fixed | BY_HAND | dict(policies)).items()}
 
 
@@ -222,8 +228,8 @@ def judged(times: Mapping[str, Times], courses: tuple[Course, ...], settings: Ma
         )
         for name, own in times.items()
     }
-    asked = {"max_moves": MAX_MOVES, **settings}
-    return PolicyFindings("RTThink-v0", "time / optimal", _THINK_NOTES, courses, runs, times_table(times), asked)
+    table = times_table(times)
+    return PolicyFindings("RTThink-v0", "time / optimal", _THINK_NOTES, courses, runs, table, dict(settings))
 
 
 def by_rule(rule: Any) -> Dealer:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rt_gym.cost import INF
 from rt_gym.jit import kernel, record
 from rt_gym.search.space import draw
-from rt_gym.terrain import Terrain, exits, h0
+from rt_gym.terrain import Terrain, exits, fill_h0, locate, span
 from rt_gym.trip import STAY
 
 # Where the goal is; where it was when the search, or what is left of it, began; in which direction it went last.
@@ -104,9 +104,15 @@ def nth_bit(bits, n):
 @kernel
 def take_aim(terrain, goal, h):
     """Let the next search be for where the goal is now, and the values with it."""
-    state = goal.state[0]
+    state, stride = goal.state[0], terrain.offset[1]
     t = state.aim = state.cell
-    less = h[t]
-    for cell in range(terrain.mask.size):
-        if h[cell] < INF or less >= INF:  # a cell without a way to the one has none to the other
-            h[cell] = max(h[cell] - less, h0(terrain, cell, t))
+    less, (goal_x, goal_y) = h[t], locate(terrain, t)
+    if less >= INF:
+        fill_h0(terrain, t, h[: terrain.mask.size])
+        return
+    for row in range(terrain.mask.size // stride):
+        line = h[row * stride :]
+        for column in range(stride):
+            value = max(line[column] - less, span(terrain.metric, column - 1 - goal_x, row - 1 - goal_y))
+            # A cell without a way to the one place has none to the other.
+            line[column] = value if line[column] < INF else np.int64(INF)
