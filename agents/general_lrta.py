@@ -94,7 +94,7 @@ class GeneralMemory(NamedTuple):
 
 @kernel
 def choose_goal(terrain, trip, memory, s, t):
-    """Choose the goal to head for; return its region, NONE for the global goal, and the depth that a database says."""
+    """Choose the goal to head for, and return the depth that a database says."""
     guide, scorer, choice = memory.guide, memory.scorer, memory.goal_choice
     if choice == LOOKED_UP:
         n, depth = follow(terrain, guide, s, t)
@@ -107,7 +107,7 @@ def choose_goal(terrain, trip, memory, s, t):
         if memory.looks_up != 0:
             depth = depth_towards(guide, r, n)
     memory.state[0].pursued = cell_of(guide, n, t)
-    return n, depth
+    return depth
 
 
 def plan_towards(terrain, trip, memory, s, t):
@@ -115,7 +115,7 @@ def plan_towards(terrain, trip, memory, s, t):
     if is_full(memory.values):
         return np.int64(FULL)
     state, before = memory.state[0], trip.meter[0].expansions
-    _, depth = choose_goal(terrain, trip, memory, s, t)  # Figure 1, line 3: the goal
+    depth = choose_goal(terrain, trip, memory, s, t)  # Figure 1, line 3: the goal
     if memory.looks_up != 0:
         state.depth = depth
     result = plan(terrain, trip, memory.chooser, s, state.pursued)  # line 3: the depth; lines 4 to 7
@@ -220,6 +220,11 @@ class GeneralLRTA(Guided):
         """The most expansions that a move can take."""
         depth = self.cap if self.depth == "pdb" else self.depth
         return (2 * depth - 1) ** 2 if isinstance(depth, int) else self.chooser.bound
+
+    @property
+    def complete(self) -> bool:  # type: ignore[override]  # of the settings, not of the class
+        """Whether it reaches every goal that can be reached: nothing but a guard ends cycles of subgoals."""
+        return self.network is None and (self.guard or self.goal == "global" or self.mode == "G")
 
     @property
     def by_waypoints(self) -> bool:

@@ -1,17 +1,24 @@
-"""A network that chooses depth and goal: general-lrta decides as the environment does, and what is refused."""
+"""A network that chooses depth and goal: general-lrta decides as environment and reference do, and what is refused."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import agents
 import rt_gym
 from agents.policies.networks import BOTH, KIND, KNOWN, LAYOUT, VERSION, Network, load_network
+from profiles import examples
+from reference.by_id import OUTCOMES, reference_run
+from reference.plain_oracle import random_problem
+from reference.worlds import worlds
 from reference.yard import GOAL, START, YARD
-from rt_gym import Change, InputError, Problem
+from rt_gym import Change, InputError, Problem, World
 from rt_gym.archive import load_archive, save_archive
 
 D_MAX = 6
@@ -103,6 +110,71 @@ class TestDecisions:
         agent = agents.make("general-lrta", policy=network)
         runs = [agents.run(agent, problem, max_moves=100) for _ in range(2)]
         assert runs[0].path.tolist() == runs[1].path.tolist()
+
+
+class TestAgainstThePlainReading:
+    @pytest.mark.plain
+    @given(data=st.data())
+    @examples(150)
+    def test_trials_are_those_of_the_reference(self, data: Any, act_out: Callable[..., Any]) -> None:
+        problem, seed, level = data.draw(worlds()), data.draw(st.integers(0, 40)), data.draw(st.integers(0, 3))
+        network = random_network(seed, level=level, abstraction=data.draw(st.sampled_from(["clique", "tiles"])))
+        d_max = data.draw(st.sampled_from([None, 2]))
+        agent, world, told = agents.make("general-lrta", policy=network, d_max=d_max), World(problem), None
+        agent.reset(world.view)
+        for _ in range(2):
+            told = reference_run("general-lrta", problem, {"policy": network, "d_max": d_max}, 60, after=told)
+            trace = act_out(agent, world, 60)
+            assert trace.outcome == OUTCOMES[told.outcome]
+            assert (trace.path, trace.expansions) == (told.path, told.expansions)
+            assert all(mine >= theirs for mine, theirs in zip(trace.scans, told.scans, strict=True))
+            assert trace.h_updates == sum(map(len, told.raised))
+            world.begin_trial()
+            agent.begin_trial()
+
+    @pytest.mark.parametrize("knowledge", KNOWLEDGE)
+    def test_longer_walks_are_those_of_the_reference(self, knowledge: str, act_out: Callable[..., Any]) -> None:
+        problem = Problem(YARD, START, GOAL, **KNOWLEDGE[knowledge])
+        for seed in range(3):
+            network = random_network(seed)
+            told = reference_run("general-lrta", problem, {"policy": network}, 120)
+            agent, world = agents.make("general-lrta", policy=network), World(problem)
+            agent.reset(world.view)
+            trace = act_out(agent, world, 120)
+            assert (trace.path, trace.expansions) == (told.path, told.expansions)
+
+
+class TestCompleteness:
+    def test_a_network_may_go_back_and_forth_for_good_and_says_that_it_is_not_complete(self) -> None:
+        problem = Problem(*random_problem(np.random.default_rng(36), 14, density=0.35))
+        agent, guarded = (
+            agents.make("general-lrta", **settings)
+            for settings in (
+                {"policy": always(3, 1)},
+                {"depth": 3, "goal": "pdb", "subgoal": "first", "keep": False, "level": 2},
+            )
+        )
+        astray, home = agents.run(agent, problem, max_moves=5000), agents.run(guarded, problem, max_moves=5000)
+        assert (astray.outcome, len({tuple(cell) for cell in astray.path[-1000:].tolist()})) == ("out of moves", 2)
+        assert (agent.complete, guarded.complete, home.outcome) == (False, True, "goal")
+
+    @pytest.mark.parametrize(
+        ("settings", "complete"),
+        [
+            ({}, True),
+            ({"goal": "pdb"}, True),
+            ({"goal": "pdb", "guard": False}, False),
+            ({"goal": "classifier", "guard": False}, False),
+            ({"goal": "pdb", "mode": "G", "guard": False}, True),
+            ({"goal": "global", "guard": False}, True),
+            ({"depth": "policy", "goal": "global"}, True),
+        ],
+        ids=str,
+    )
+    def test_what_heads_for_subgoals_is_complete_where_it_has_a_guard(
+        self, settings: dict[str, Any], complete: bool
+    ) -> None:
+        assert agents.make("general-lrta", **settings).complete == complete
 
 
 class TestFiles:

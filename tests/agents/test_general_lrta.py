@@ -109,7 +109,7 @@ class TestTwins:
                 fixed.memory = deepcopy(agent.memory)._replace(looks_up=0)
                 fixed.memory.state[0].depth = cap
                 s, t, scratch = int(world.trip.state[0].at), world.kernel_view.goal_cell, deepcopy(agent.memory)
-                _, depth = choose_goal(world.terrain, world.trip, scratch, s, t)
+                depth = choose_goal(world.terrain, world.trip, scratch, s, t)
                 action = agent.act()
                 if depth == cap:
                     assert fixed.act() == action

@@ -51,6 +51,7 @@ SENSIBLE: dict[str, list[Any]] = {
     "level": [0, 1, 4, 11],
     "abstraction": ["clique", "tiles"],
     "slice": [1, 20, 10**6],
+    "goal_moves": [None, 1, 3],
     "units": [1, 2, 7],
     "agent": ["rtaa", "lrta", ["rtaa", "lrta"]],
     "agent_settings": [None, {}, {"tie": "random"}, {"lookahead": 3}],

@@ -1,24 +1,41 @@
 """General LRTA* with any choice of depth and goal, in plain Python: what ``agents.general_lrta`` says of the designs.
 
 The database is that of ``plain_pdb_lrta``, the depths are those of ``plain_depth_control`` and ``plain_policy_lrta``.
-What a goal classifier sees is counted anew from the whole walk.
+What a goal classifier sees is counted anew from the whole walk. A network for depth and goal has an agent of its own.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from agents.policies.goals import GoalPolicy, load_goal_policy
-from agents.policies.networks import load_network
+from agents.policies.networks import BOTH, Network, load_network
 from agents.policies.trees import load_policy
 from reference import plain_abstraction, plain_lrta, plain_pdb_lrta
 from reference.plain_depth_control import classified_depth, oracle_plan, scores
-from reference.plain_grid import MAX_MOVES, Change, Map, Plan, Position, Run, World, cells, h0, walk
-from reference.plain_policy_lrta import chosen_depth
-from reference.plain_situation import Story
+from reference.plain_grid import (
+    MAX_MOVES,
+    Change,
+    Heuristic,
+    Map,
+    Plan,
+    Position,
+    Run,
+    World,
+    cells,
+    h0,
+    initial_heuristic,
+    walk,
+)
+from reference.plain_oracle import distances
+from reference.plain_policy_lrta import chosen_depth, outputs, seen
+from reference.plain_situation import Story, by_definition
 from rt_gym.cost import STRAIGHT
 from rt_gym.features.decision import SITUATION
 from rt_gym.features.history import FEATURES
+from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.grid import Grid
 
 READS_AGAIN = True  # the agent may read a state again when a longer way turns out to be the cheaper one
@@ -128,6 +145,88 @@ class Agent(plain_pdb_lrta.Agent):
         return plan
 
 
+@dataclass
+class Led:
+    """The agent on one problem, with a network that chooses depth and goal at every move; nothing guards it."""
+
+    knowledge: plain_pdb_lrta.Knowledge
+    goal: Position
+    network: Network
+    d_max: int
+    tables: dict[Position, Heuristic] = field(default_factory=dict)
+    story: Story = field(init=False)
+    pursued: Position | None = None
+
+    def begin_trial(self) -> None:
+        """Forget the walk."""
+        self.story, self.pursued = Story(self.knowledge.view.grid, self.goal, [], self.table(self.goal)), None
+
+    def table(self, goal: Position) -> Heuristic:
+        """Return the values towards a goal."""
+        return self.tables.setdefault(goal, initial_heuristic(self.knowledge.view.grid, goal))
+
+    def subgoal(self, view: Map, s: Position) -> Position | None:
+        """Return the representative of the next region on the way, None where there is none or it is blocked."""
+        known = self.knowledge
+        start, target = known.region.get(s), known.region.get(self.goal)
+        if start is None or target is None or start == target:
+            return None
+        if known.representatives[start] not in distances(known.view, known.representatives[target]):
+            return None
+        cell = known.representatives[known.next_region(start, target)]
+        return cell if cell in view.free else None
+
+    def features(self, s: Position, subgoal: Position | None) -> dict[str, float]:
+        """Return what the network is shown: where the agent stands on its way to the goal, and the subgoal."""
+        told = by_definition(self.story, self.network.history) | dict.fromkeys(SUBGOAL, 0.0)
+        if subgoal is not None:
+            grid = self.knowledge.view.grid
+            told |= {
+                "has_subgoal": 1,
+                "subgoal_distance": h0(grid, s, subgoal) / STRAIGHT,
+                "subgoal_dx": subgoal[0] - s[0],
+                "subgoal_dy": subgoal[1] - s[1],
+                "subgoal_beyond": h0(grid, subgoal, self.goal) / STRAIGHT,
+                "subgoal_pursued": self.pursued == subgoal,
+            }
+        return told
+
+    def plan(self, view: Map, s: Position) -> Plan:
+        """Make one decision."""
+        self.story.states.append(s)
+        self.story.view = view
+        subgoal = self.subgoal(view, s)
+        told = self.features(s, subgoal)
+        said = outputs(self.network, seen([told[name] for name in self.network.features]))
+        depths = self.network.depths
+        depth = min(depths[int(np.argmax(said[: len(depths)]))], self.d_max)
+        to_goal, to_subgoal = said[len(depths) :]
+        target = self.goal if subgoal is None or to_goal >= to_subgoal else subgoal
+        plan, rise = self.search(view, s, target, depth)
+        if not plan.steps and target != self.goal:
+            again, rise = self.search(view, s, self.goal, 1)
+            plan = Plan(again.steps, [*plan.expanded, *again.expanded], raised=again.raised)
+        self.story.raises.append(len(plan.raised))
+        self.story.decisions.append((depth, len(plan.expanded), rise))
+        plan.scanned = [s]
+        return plan
+
+    def search(self, view: Map, s: Position, target: Position, depth: int) -> tuple[Plan, int]:
+        """Look ahead towards a target; return the plan and how far the value of the state rose."""
+        self.pursued, h = target, self.table(target)
+        before = h[s]
+        plan = plain_lrta.plan(view, s, target, depth, h)
+        return plan, h[s] - before
+
+
+def led(network: Network, world: World, goal: Position, d_max: int | None) -> Led:
+    """Return the agent of a network; in fog its regions are those of open ground."""
+    grid = world.grid
+    free = cells(grid) if world.vision is not None else [cell for cell in cells(grid) if cell in world.believed.free]
+    known = plain_pdb_lrta.Knowledge(Map(grid, free), "I", 1, network.abstraction, network.level, "first")
+    return Led(known, goal, network, min(d_max or network.d_max, network.d_max))
+
+
 def run(
     grid: Grid,
     start: Position,
@@ -140,7 +239,7 @@ def run(
     cap: int | None = None,
     abstraction: str | None = None,
     database: None = None,
-    policy: str | None = None,
+    policy: str | Network | None = None,
     goal_policy: str | GoalPolicy = "goal",
     d_max: int | None = None,
     subgoal: str | None = None,
@@ -162,6 +261,8 @@ def run(
     world = World(grid, start, vision, changes, after.believed if after else None)
     if after:
         agent = after.memory
+    elif isinstance(policy, Network) and policy.decide == BOTH:
+        agent = led(policy, world, target, d_max)
     else:
         scorer = load_goal_policy(goal_policy) if goal == "classifier" else None
         level = level if level is not None else scorer.level if scorer else plain_pdb_lrta.LEVEL

@@ -7,7 +7,7 @@ from reference.plain_astar import Search, a_star
 from reference.plain_grid import STEPS, Change, Heuristic, Position, Run, World, cells, h0, initial_heuristic
 from reference.plain_lss_lrta import frontier_update
 from reference.plain_situation import Story, first_four
-from rt_gym.cost import STRAIGHT
+from rt_gym.cost import INF, STRAIGHT
 from rt_gym.grid import Grid
 
 ACT, THINK = range(2)
@@ -20,6 +20,7 @@ class Thinker:
         grid, start, goal, vision, changes: the problem.
         slice: expansions per slice.
         after: the trial whose heuristic and believed map it goes on with.
+        moving: whether the goal may move, which ``show_goal`` tells.
     """
 
     def __init__(
@@ -31,9 +32,10 @@ class Thinker:
         changes: Sequence[Change] = (),
         slice: int = 10,
         after: Run | None = None,
+        moving: bool = False,
     ) -> None:
-        self.grid, self.goal, self.slice = grid, goal, slice
-        self.steady = vision is None and not changes
+        self.grid, self.goal, self.aim, self.slice = grid, goal, goal, slice
+        self.steady = vision is None and not changes and not moving
         self.world = World(grid, start, vision, changes, after.believed if after else None)
         self.story = Story(grid, goal, [start], dict(after.h) if after else initial_heuristic(grid, goal))
         self.h = self.story.h
@@ -59,7 +61,19 @@ class Thinker:
     @property
     def possible(self) -> list[int]:
         """Which actions are themselves, ACT first."""
-        return [int(self.search is not None or bool(self.plan)), int(not self.found)]
+        return [int(self.search is not None or bool(self.plan)), int(not self.found or self.goal != self.aim)]
+
+    def show_goal(self, goal: Position) -> None:
+        """See where the goal is now; what is being thought or walked is still for where it was."""
+        self.goal = self.story.goal = goal
+
+    def take_aim(self) -> None:
+        """Carry the values over to where the goal is now: none above the distance, if none was."""
+        nearer = self.h[self.goal]
+        for cell, value in self.h.items():
+            if value < INF or nearer >= INF:
+                self.h[cell] = max(value - nearer, h0(self.grid, cell, self.goal))
+        self.aim = self.goal
 
     def step(self, action: int) -> bool:
         """Make one step; return whether it was a slice of thinking."""
@@ -79,16 +93,19 @@ class Thinker:
     def think(self) -> None:
         """Search on for a slice, from where the agent stands."""
         s, done = self.world.position, 0
+        if self.found:
+            self.search, self.found = None, False
         if self.search is None:
+            self.take_aim()
             self.plan, self.slices, self.before = [], 0, self.h[s]
         else:
             done, self.before = len(self.search.closed), self.f(self.search.best)
-        self.search = a_star(self.world.believed, s, self.goal, self.h.__getitem__, done + self.slice)
+        self.search = a_star(self.world.believed, s, self.aim, self.h.__getitem__, done + self.slice)
         self.slices += 1
         self.thought += 1
         self.expansions = self.scans = len(self.search.closed) - done
         self.stuck = self.search.best is None
-        self.found = self.search.best == self.goal
+        self.found = self.search.best == self.aim
         if self.stuck:
             self.search = None
 

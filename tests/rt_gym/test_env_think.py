@@ -110,19 +110,31 @@ class TestAgainstThePlainReading:
         actions = (int(random.random() < chance) for _ in itertools.count())
         self.compare(Problem(YARD, START, GOAL, **KNOWLEDGE[knowledge]), 6, actions)
 
+    @pytest.mark.parametrize("knowledge", KNOWLEDGE)
+    @pytest.mark.parametrize("goal_moves", [1, 2, 7])
+    def test_random_actions_after_a_goal_that_moves_do_what_the_plain_reading_says(
+        self, knowledge: str, goal_moves: int
+    ) -> None:
+        random = np.random.default_rng(goal_moves)
+        actions = (int(random.random() < 0.6) for _ in itertools.count())
+        self.compare(Problem(YARD, START, GOAL, **KNOWLEDGE[knowledge]), 6, actions, goal_moves)
+
     @pytest.mark.plain
-    @given(any_problem(), st.integers(1, 9), st.data())
+    @given(any_problem(), st.integers(1, 9), st.sampled_from([None, 1, 3]), st.data())
     @examples(60)
     def test_random_actions_on_random_grids_do_what_the_plain_reading_says(
-        self, problem: Problem, slice: int, data: Any
+        self, problem: Problem, slice: int, goal_moves: int | None, data: Any
     ) -> None:
         assume(problem.start != problem.goal)
-        self.compare(problem, slice, (data.draw(st.integers(0, 1)) for _ in itertools.count()))
+        self.compare(problem, slice, (data.draw(st.integers(0, 1)) for _ in itertools.count()), goal_moves)
 
-    def compare(self, problem: Problem, slice: int, actions: Iterable[int], history: int = 4) -> None:
+    def compare(
+        self, problem: Problem, slice: int, actions: Iterable[int], goal_moves: int | None = None, history: int = 4
+    ) -> None:
         changes = [(change.time, change.position, change.free) for change in problem.changes or ()]
-        told = Thinker(problem.grid, problem.start, problem.goal, problem.vision, changes, slice)
-        env = make(problem, slice=slice, history=history, max_moves=300)
+        moving = goal_moves is not None
+        told = Thinker(problem.grid, problem.start, problem.goal, problem.vision, changes, slice, moving=moving)
+        env = make(problem, slice=slice, goal_moves=goal_moves, history=history, max_moves=300)
         observation, info = env.reset(seed=0)
         for action in itertools.chain([None], itertools.islice(actions, 300)):
             if action is not None:
@@ -130,9 +142,10 @@ class TestAgainstThePlainReading:
                 observation, _, terminated, truncated, info = env.step(action)
                 assert rt_gym.view(env).position == told.world.position
                 assert (info["thought"], info["expansions"], info["scans"]) == (thinks, told.expansions, told.scans)
-                assert (terminated, info["no_path"]) == (told.world.position == problem.goal, told.stuck)
+                assert (terminated, info["no_path"]) == (told.world.position == told.goal, told.stuck)
                 if terminated or truncated:
                     return
+                told.show_goal(rt_gym.view(env).goal)
             features = told.features(history)
             assert list(features) == list(THOUGHTS)
             assert observation.tolist() == pytest.approx([log(value) for value in features.values()], rel=1e-5)

@@ -12,6 +12,7 @@ from reference.batches import assert_same_trajectories, reset_alike, same, some_
 from reference.plain_oracle import scatter
 from reference.yard import CUT_OFF
 from rt_gym import Budget, Grid, InputError, Problem
+from rt_gym.envs.pool import DEFAULTS
 from rt_gym.envs.think import env as think_env
 
 ID = "RTThink-v0"
@@ -30,6 +31,15 @@ CASES: dict[str, dict[str, Any]] = {
     "unit costs": {"map": FIELD.replace(cost="unit", corner="free"), "price": 0.5},
     "scans": {"budget": Budget(6, "scans", "idle"), "price": 0.1},
     "truncated scans": {"budget": Budget(6, "scans")},
+    "a goal that moves": {"goal_moves": 3},
+    "a goal that moves in fog": {"goal_moves": 1, "vision": 2, "shaping": 0.9, "reward": "normalised"},
+    "a goal that moves on fresh maps": {
+        "goal_moves": 2, "pool": DEFAULTS.pool,
+        "map": {"family": "caves", "width": 18, "height": 14, "density": 0.45, "steps": 3, "fresh": True},
+    },
+    "a goal that moves while cells change": {
+        "goal_moves": 2, "vision": 1, "changes": [(k, (k % 7, k % 6), k % 2 == 0) for k in range(1, 20)],
+    },
     "all kinds of problems": {
         "problems": [
             CUT_OFF, Problem(TINY, (0, 0), (0, 0)),

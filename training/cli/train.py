@@ -240,6 +240,9 @@ RewardPrice = Annotated[float | None, LEARNING.option("STEPS", "What an expansio
 Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4, or 1e-3 in RTPath.")]
 Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
+GoalMoves = Annotated[
+    int | None, LEARNING.option("N", "Moves between two steps of the goal of RTThink-v0; else it stays.", min=1)
+]
 Slice = Annotated[int | None, LEARNING.option("N", "States that RTThink-v0 expands at a time; 20.", min=1)]
 Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of hidden layers; 32, cma 2, RTPath 64,64.")]
 Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
@@ -266,6 +269,7 @@ def rl(
     history: RLHistory = None,
     vision: ThinkVision = None,
     slice: Slice = None,
+    goal_moves: GoalMoves = None,
     window: Window = None,
     hidden: Hidden = "",
     episodes: Episodes = 256,
@@ -295,7 +299,8 @@ def rl(
     workers = make_workers(jobs, backend, scheduler)
     config = RLConfig.usual(
         env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
-        slice=slice, vision=vision, window=window, hidden=tuple(parse_numbers("--hidden", hidden, int)) or None,
+        slice=slice, vision=vision, goal_moves=goal_moves, window=window,
+        hidden=tuple(parse_numbers("--hidden", hidden, int)) or None,
         episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
     )  # fmt: skip
     check_installed(config, tensorboard)

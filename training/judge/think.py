@@ -33,6 +33,7 @@ SIDE_BY_SIDE = 64  # episodes of the judge: more would idle while the last ones 
 SLICES, FOUND, COMMITTED, PATH, SEEN = map(THOUGHTS.index, ("slices", "found", "committed", "path", "seen"))
 BEST_H, RISE, GAP, RIVALS = map(THOUGHTS.index, ("best_h", "rise", "gap", "rivals"))
 MAX_MOVES = 100_000  # of an episode of a contest: fixed numbers of slices walk astray for long
+LONGEST_CHASE = 10_000  # moves of one where the goal moves: those who have not met it by then hardly ever will
 UNTIL_FOUND = 10**9  # slices that no search takes
 SLICES_TO_BEAT = (1, 2, 4, 8, 16, UNTIL_FOUND)
 _FIXED = {f"slices={number}" if number < UNTIL_FOUND else "until found": number for number in SLICES_TO_BEAT}
@@ -56,8 +57,8 @@ class FixedSlices:
 
     def __call__(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
         """Return what to do in every episode."""
-        acts = (observations[:, COMMITTED] > 0) | (observations[:, SLICES] > self._enough)
-        return np.where(acts, ACT, THINK)
+        ready = (observations[:, FOUND] > 0) | (observations[:, SLICES] > self._enough)
+        return np.where((observations[:, COMMITTED] > 0) | ready, ACT, THINK)
 
 
 def follow_rule(observations: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -122,6 +123,8 @@ class Times:
 def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Times:
     """Let a policy solve every problem once, many of them side by side.
 
+    A goal that moves walks the same way before every policy: the number of the problem is the seed of its episode.
+
     Args:
         policy: from an array of observations, one row per episode, to an array of actions.
         problems: what to solve; start and goal differ, and the map does not change.
@@ -140,7 +143,7 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
     thought, expansions, moves = np.zeros((3, size + 1), np.int64)
     solving = np.arange(batch.num_envs)  # after the last problem, one that does not count
     begun = batch.num_envs
-    observations, _ = batch.reset(seed=0, options={"index": solving})
+    observations, _ = batch.reset(seed=solving, options={"index": solving})
     while (solving < size).any():
         observations, rewards, terminated, truncated, info = batch.step(policy(observations))
         time[solving] -= rewards
@@ -152,7 +155,7 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         if over.any():
             solving[over] = np.minimum(np.arange(begun, begun + over.sum()), size)
             begun += int(over.sum())
-            observations, _ = batch.reset(options={"index": solving % size, "reset_mask": over})
+            observations, _ = batch.reset(seed=solving, options={"index": solving % size, "reset_mask": over})
     optimal = np.array([problem.optimal for problem in problems])
     return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal, moves[:-1])
 
@@ -162,10 +165,15 @@ def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: 
     return {number: evaluate(FixedSlices(number), problems, **settings) for number in slices}
 
 
+def most_moves(settings: Mapping[str, Any]) -> int:
+    """Return after how many moves an episode of a contest is cut."""
+    return MAX_MOVES if settings.get("goal_moves") is None else LONGEST_CHASE
+
+
 def contest(policies: Mapping[str, Policy], problems: Sequence[Problem], **settings: Any) -> dict[str, Times]:
     """Return how fixed numbers of slices, thinking until found, the rules and some policies do."""
     fixed: dict[str, Policy] = {name: FixedSlices(number) for name, number in _FIXED.items()}
-    allowed = {"max_moves": MAX_MOVES} | settings
+    allowed = {"max_moves": most_moves(settings)} | settings
     return {name: evaluate(one, problems, **allowed) for name, one in (fixed | BY_HAND | dict(policies)).items()}
 
 
@@ -203,7 +211,8 @@ def _line(times: Mapping[str, Times], name: str, rivals: Iterable[Iterable[str]]
 
 _THINK_NOTES = """\
 time / optimal: straight steps until the goal is reached, the moves' costs and the slices of thinking, divided by the
-cost of a shortest path. over it: the time of another, divided by that of the row. share of thinking: of the time."""
+cost of a shortest path; of a goal that moves, to where it is at first. over it: the time of another, divided by that of
+the row. share of thinking: of the time."""
 
 
 def judged(times: Mapping[str, Times], courses: tuple[Course, ...], settings: Mapping[str, Any]) -> PolicyFindings:
@@ -219,8 +228,8 @@ def judged(times: Mapping[str, Times], courses: tuple[Course, ...], settings: Ma
         )
         for name, own in times.items()
     }
-    asked = {"max_moves": MAX_MOVES, **settings}
-    return PolicyFindings("RTThink-v0", "time / optimal", _THINK_NOTES, courses, runs, times_table(times), asked)
+    table = times_table(times)
+    return PolicyFindings("RTThink-v0", "time / optimal", _THINK_NOTES, courses, runs, table, dict(settings))
 
 
 def by_rule(rule: Any) -> Dealer:

@@ -27,9 +27,10 @@ from rt_gym.envs.batch import (
 )
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.think.episode import ThinkTerms, begin_thinking, possible, step_thinking, write_observation
+from rt_gym.envs.think.goal import Goal, make_goal
 from rt_gym.features.thinking import ThinkMemory, make_think_memory
 from rt_gym.handles import bytes_of
-from rt_gym.jit import kernel, merge, row
+from rt_gym.jit import absent, kernel, merge, row
 from rt_gym.search.space import NO_SPACE
 from rt_gym.templates import bind
 from rt_gym.trip import Trip, make_trip, restart_trip
@@ -45,10 +46,12 @@ class EpisodeArrays(NamedTuple):
         trip: its record; path, log, clock and the list of changed cells are the thread's.
         memory: the search and what was learned; what is the same in every search (ranks, ties) and the comparison of
             first steps are the thread's.
+        goal: where it is.
     """
 
     trip: Trip
     memory: ThinkMemory
+    goal: Goal
 
 
 class ThinkEpisodes(NamedTuple):
@@ -109,6 +112,7 @@ def make_thread_arrays(settings: Settings) -> EpisodeArrays:
     return EpisodeArrays(
         trip=trip._replace(meter=None, tally=None, state=None, plan=None),
         memory=memory._replace(h=None, space=ties, size=None, first=None, track=None, state=None),
+        goal=absent(Goal),
     )
 
 
@@ -118,7 +122,7 @@ def make_think_episodes(count: int, settings: Settings, thread: EpisodeArrays) -
     trip, memory = make_trip(cells, rows=(count,)), make_think_memory(cells, settings.history, (count,))
     return ThinkEpisodes(
         common=make_common(count),
-        arrays=_without(EpisodeArrays(trip, memory), thread),
+        arrays=_without(EpisodeArrays(trip, memory, make_goal((count,))), thread),
     )
 
 
@@ -185,27 +189,28 @@ def start(batch, own, i, out, info):
     if own is not None:
         set_up_map(batch.maps, problems, own, p, i)
         observe(truth_of(batch, own, p, i), terrain_of(batch, own, p, i), trip, s, s)
-    begin_thinking(terrain_of(batch, own, p, i), trip, arrays.memory, problems.goal[p], out[i])
-    info.possible[i] = possible(trip, arrays.memory)
+    terrain, random = terrain_of(batch, own, p, i), batch.episodes.common.random[np.int64(i) : np.int64(i) + 1]
+    begin_thinking(terrain, trip, arrays.memory, arrays.goal, batch.terms, problems.goal[p], random, out[i])
+    info.possible[i] = possible(trip, arrays.memory, arrays.goal)
 
 
 @kernel(inline=True)
 def show(batch, own, i, out, info):
     """Write the observation of episode ``i`` once more."""
     arrays, p = arrays_of(batch, i), batch.episodes.common.problem[i]
-    write_observation(terrain_of(batch, own, p, i), arrays.trip, arrays.memory, batch.problems.goal[p], out[i])
-    info.possible[i] = possible(arrays.trip, arrays.memory)
+    write_observation(terrain_of(batch, own, p, i), arrays.trip, arrays.memory, arrays.goal, out[i])
+    info.possible[i] = possible(arrays.trip, arrays.memory, arrays.goal)
 
 
 @kernel(inline=True)
 def advance(batch, own, actions, i, end, out, info):
     """Make one step of episode ``i``; return its reward and the bits of ``step_thinking``."""
     problems, arrays, p = batch.problems, arrays_of(batch, i), batch.episodes.common.problem[i]
-    truth, terrain, trip, t = truth_of(batch, own, p, i), terrain_of(batch, own, p, i), arrays.trip, problems.goal[p]
+    truth, terrain, trip, goal = truth_of(batch, own, p, i), terrain_of(batch, own, p, i), arrays.trip, arrays.goal
     reward, flags, info.expansions[i], info.scans[i] = step_thinking(
-        truth, terrain, trip, arrays.memory, batch.terms, t, actions[i], problems.unit[p], out[i]
+        truth, terrain, trip, arrays.memory, goal, batch.terms, actions[i], problems.unit[p], out[i]
     )
-    info.flags[i], info.possible[i] = flags, possible(trip, arrays.memory)
+    info.flags[i], info.possible[i] = flags, possible(trip, arrays.memory, goal)
     return reward, flags
 
 

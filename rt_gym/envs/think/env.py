@@ -31,6 +31,7 @@ from rt_gym.envs.think.batch import (
     step_range,
 )
 from rt_gym.envs.think.episode import GOAL_FOUND, THOUGHT, ThinkTerms, begin, possible_now, step
+from rt_gym.envs.think.goal import make_goal
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, whole
 from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
@@ -50,10 +51,13 @@ class ThinkSettings(Settings):
 
     Args:
         slice: how many states are expanded in a slice of thinking.
+        goal_moves: after how many moves, slices among them, the goal makes a step; None for a goal that stays. See
+            ``rt_gym.envs.think.goal`` for how it walks.
     """
 
-    def __init__(self, slice: int = 20, **settings: Any) -> None:
+    def __init__(self, slice: int = 20, goal_moves: int | None = None, **settings: Any) -> None:
         self.slice = whole("slice", slice, 1, MAX_CELLS)
+        self.goal_moves = None if goal_moves is None else whole("goal_moves", goal_moves, 1, 10**9)
         super().__init__(**settings)
         self.actions = 2
         # Whether the episodes of a batch need maps of their own.
@@ -72,7 +76,7 @@ class ThinkSettings(Settings):
 
     def terms(self) -> ThinkTerms:
         """Return the settings as kernels take them."""
-        return ThinkTerms(rules=self.rules(), slice=self.slice)
+        return ThinkTerms(rules=self.rules(), slice=self.slice, goal_moves=self.goal_moves or 0)
 
 
 class RTThinkEnv(GridEnv[ThinkSettings]):
@@ -84,9 +88,13 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
     the best open state, and to take one step; later acts follow the path. This is LSS-LRTA*, whose lookahead is as
     large as the policy makes it. To think on the way drops the path, and a new search begins.
 
+    With ``goal_moves`` the goal makes a step every so many moves. Search and path lead to where it was when the search
+    began; the next search begins with where it is.
+
     ## Action Space
     ``Discrete(2)``: 0 acts, 1 thinks. Where there is neither a search nor a committed path, to act is to think; where
-    one of them has reached the goal, to think is to act. The action mask is 0 for an action that is the other one.
+    one of them has reached the goal, and the goal is still there, to think is to act. The action mask is 0 for an
+    action that is the other one.
 
     ## Observation Space
     One flat ``Box``, or with ``observation="dict"`` its parts by name: ``history``, ``search`` (the open search, 0
@@ -111,17 +119,19 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
 
     def _prepare(self) -> None:
         self._memory = make_think_memory((self.settings.side + 2) ** 2, self.settings.history)
-        self._terms, self._masks = self.settings.terms(), list(MASKS)
+        self._terms, self._masks, self._goal = self.settings.terms(), list(MASKS), make_goal()
 
     def _handle(self, world: World) -> Any:
-        return world.handle(memory=self._memory, terms=self._terms, task=self._task)
+        return world.handle(memory=self._memory, goal=self._goal, terms=self._terms, task=self._task)
 
     def _begin(self, out: NDArray[np.float32]) -> None:
         self.kernel_view.painter = self._layers
-        begin(self._episode, out)
+        begin(self._episode, self._random, out)
 
     def _advance(self, action: int, out: NDArray[np.float32]) -> tuple[float, int, dict[str, Any]]:
-        reward, flags, expansions, scans, possible = step(self._episode, action, out)
+        reward, flags, expansions, scans, possible, cell = step(self._episode, action, out)
+        if cell != self.kernel_view.goal_cell:
+            self._show_goal(cell)
         info = {
             "action_mask": self._masks[possible].copy(),
             "thought": flags & THOUGHT != 0,
@@ -130,6 +140,11 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
             "scans": scans,
         }
         return reward, flags, info
+
+    def _show_goal(self, cell: int) -> None:
+        """Let views and pictures know where the goal is."""
+        view = self.kernel_view
+        view.goal, view.goal_cell = view.position_of(cell), cell
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return which actions are not the other one under another name, as sb3-contrib's masked learners ask for."""
@@ -140,7 +155,7 @@ class RTThinkEnv(GridEnv[ThinkSettings]):
         view, space = self.kernel_view, self._memory.space
         count = space.state[0].slots
         first = np.empty(view.terrain.free.size, np.int64)
-        fill_h0(view.terrain, view.goal_cell, first)
+        fill_h0(view.terrain, self._goal.state[0].aim, first)
         learned: Any = self._memory.h
         risen = to_floats(learned[: first.size]) - to_floats(first)
         expanded = space.cell[:count][space.role[:count] != OPEN]

@@ -9,14 +9,17 @@ Readings:
   nothing is left to think about, and to think is to act.
 - On a known map a kept A* tree, with steps back where the agent has left the path, would make every early step useless:
   the goal is found after as many slices wherever the agent stands. So both kinds of maps have the same search.
-- Nothing is learned from a search that has found the goal on a map that is known and stays as it is.
+- Nothing is learned from a search that has found the goal where map and goal stay as they are and the map is known.
+- Where the goal moves, what has been found may be where it was. There is something to think about then: a new search.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from rt_gym.envs.step import MOVED, Rules, make_move
+from rt_gym.cost import STRAIGHT
+from rt_gym.envs.step import MOVED, TERMINATED, Rules, make_move
+from rt_gym.envs.think.goal import has_moved, place_goal, seed_goal, step_goal, take_aim
 from rt_gym.features.decision import squash
 from rt_gym.features.history import begin_track, follow
 from rt_gym.features.thinking import write_thoughts
@@ -24,7 +27,7 @@ from rt_gym.jit import kernel
 from rt_gym.meter import spent
 from rt_gym.search.slices import ACT, THINK, begin_slices, commit, drop_outdated, may_act, may_think, think
 from rt_gym.search.space import NONE
-from rt_gym.terrain import fill_h0
+from rt_gym.terrain import fill_h0, h0
 from rt_gym.trip import NO_PATH, STAY, adopt, forget_changes, still_legal, take
 
 # Bits after those of ``make_move``: the step was a slice of thinking; the search, or the committed path, has reached
@@ -38,25 +41,33 @@ class ThinkTerms(NamedTuple):
     Attributes:
         rules: those of every environment.
         slice: how many states are expanded in a slice of thinking.
+        goal_moves: after how many moves the goal makes a step; 0 if it stays.
     """
 
     rules: Rules
     slice: int
+    goal_moves: int
 
 
 @kernel(inline=True)
-def begin_thinking(terrain, trip, memory, t, out):
-    """Begin an episode in a world that has been set up, and write its first observation."""
+def begin_thinking(terrain, trip, memory, goal, terms, t, random, out):
+    """Begin an episode in a world that has been set up, and write its first observation.
+
+    ``random`` is the generator of the episode, which is asked only where the goal moves.
+    """
     fill_h0(terrain, t, memory.h[: terrain.mask.size])
     begin_track(memory.track, trip.state[0].at)
     begin_slices(memory, np.int64(0))
     memory.space.state[0].slots = 0
+    place_goal(goal, t)
+    if terms.goal_moves > 0:
+        seed_goal(goal, random)
     forget_changes(trip)
-    write_observation(terrain, trip, memory, t, out)
+    write_observation(terrain, trip, memory, goal, out)
 
 
 @kernel(inline=True)
-def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
+def step_thinking(truth, terrain, trip, memory, goal, terms, action, unit, out):
     """Think for a slice or make a move, and write the next observation.
 
     ``unit`` is what a reward of one is worth: 1, or one divided by the optimal cost.
@@ -64,12 +75,12 @@ def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
     Returns:
         The reward, the bits of ``make_move`` with THOUGHT and GOAL_FOUND, and the expansions and scans of the step.
     """
-    s, d, thinks = trip.state[0].at, np.int64(STAY), False
+    s, t, d, thinks = trip.state[0].at, goal.state[0].cell, np.int64(STAY), False
     if trip.state[0].verdict == 0 and s != t:
-        thinks = may_think(memory) if action == THINK else not may_act(trip, memory)
+        thinks = worth_thinking(memory, goal) if action == THINK else not may_act(trip, memory)
         if not thinks:
-            d = next_step(truth, terrain, trip, memory, t)
-        elif think(terrain, trip, memory, s, t, terms.slice) == NONE:
+            d = next_step(truth, terrain, trip, memory, goal, terms)
+        elif next_slice(terrain, trip, memory, goal, s, terms.slice) == NONE:
             adopt(trip, np.int64(NO_PATH))
     meter = trip.meter[0]
     expansions, scans, used = meter.expansions, meter.scans, spent(meter)
@@ -79,7 +90,11 @@ def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
     place = trip.state[0]
     drop_outdated(terrain, trip, memory, place.changed == 0 or still_legal(terrain, trip, place.at))
     forget_changes(trip)
-    write_observation(terrain, trip, memory, t, out)
+    if goal_is_due(trip, terms, flags):
+        step_goal(truth, terrain, goal, place.at)
+        nearer = h0(terrain, place.at, t) - h0(terrain, place.at, goal.state[0].cell)
+        reward += terms.rules.discount * nearer / STRAIGHT
+    write_observation(terrain, trip, memory, goal, out)
     if thinks:
         flags |= THOUGHT
     if memory.state[0].found != 0:
@@ -88,31 +103,59 @@ def step_thinking(truth, terrain, trip, memory, terms, t, action, unit, out):
 
 
 @kernel(inline=True)
-def possible(trip, memory):
+def goal_is_due(trip, terms, flags):
+    """Whether the goal makes a step after this move."""
+    if terms.goal_moves == 0 or flags & (MOVED | TERMINATED) != MOVED:
+        return False
+    return trip.tally[0].moves % terms.goal_moves == 0
+
+
+@kernel(inline=True)
+def worth_thinking(memory, goal):
+    """Whether there is anything left to think about: the way is not found, or the goal has left its end."""
+    return may_think(memory) or has_moved(goal)
+
+
+@kernel(inline=True)
+def possible(trip, memory, goal):
     """Return which actions are themselves and not the other one, a bit for each."""
-    return np.int64(may_act(trip, memory)) << ACT | np.int64(may_think(memory)) << THINK
+    return np.int64(may_act(trip, memory)) << ACT | np.int64(worth_thinking(memory, goal)) << THINK
 
 
 @kernel
-def next_step(truth, terrain, trip, memory, t):
+def next_slice(terrain, trip, memory, goal, s, most):
+    """Search on for a slice, or begin a search for where the goal is now; return as ``think`` does."""
+    state = memory.state[0]
+    if state.found != 0:
+        state.searching = state.found = 0
+    if state.searching == 0 and has_moved(goal):
+        take_aim(terrain, goal, memory.h)
+    return think(terrain, trip, memory, s, goal.state[0].aim, most)
+
+
+@kernel
+def next_step(truth, terrain, trip, memory, goal, terms):
     """Commit to what an open search has found, and learn from it; return the next direction, or STAY."""
     state = memory.state[0]
     if state.searching != 0:
-        adopt(trip, commit(terrain, trip, memory, t, state.found == 0 or truth.state[0].vision != 0))
+        learns = state.found == 0 or truth.state[0].vision != 0 or terms.goal_moves > 0
+        adopt(trip, commit(terrain, trip, memory, goal.state[0].aim, learns))
     return max(take(trip), np.int64(STAY))
 
 
 @kernel(inline=True)
-def write_observation(terrain, trip, memory, t, out):
-    """Write the observation of the current state."""
-    write_thoughts(terrain, trip, memory, trip.state[0].at, t, out)
+def write_observation(terrain, trip, memory, goal, out):
+    """Write the observation of the current state; what is seen of the goal is where it is now."""
+    write_thoughts(terrain, trip, memory, trip.state[0].at, goal.state[0].cell, out)
     squash(out)
 
 
 @kernel
-def begin(episode, out):
+def begin(episode, random, out):
     """Begin an episode in a world that has been set up, and write its first observation."""
-    begin_thinking(episode.terrain, episode.trip, episode.memory, episode.task[0].goal, out)
+    begin_thinking(
+        episode.terrain, episode.trip, episode.memory, episode.goal, episode.terms, episode.task[0].goal, random, out
+    )
 
 
 @kernel
@@ -120,16 +163,16 @@ def step(episode, action, out):
     """Make one step and write the next observation.
 
     Returns:
-        What ``step_thinking`` returns, and which actions are possible next.
+        What ``step_thinking`` returns, which actions are possible next, and the goal's cell.
     """
-    trip, memory, task = episode.trip, episode.memory, episode.task[0]
+    trip, memory, goal = episode.trip, episode.memory, episode.goal
     reward, flags, expansions, scans = step_thinking(
-        episode.truth, episode.terrain, trip, memory, episode.terms, task.goal, action, task.unit, out
+        episode.truth, episode.terrain, trip, memory, goal, episode.terms, action, episode.task[0].unit, out
     )
-    return reward, flags, expansions, scans, possible(trip, memory)
+    return reward, flags, expansions, scans, possible(trip, memory, goal), goal.state[0].cell
 
 
 @kernel
 def possible_now(episode):
     """Return which actions are possible in the current state."""
-    return possible(episode.trip, episode.memory)
+    return possible(episode.trip, episode.memory, episode.goal)

@@ -41,18 +41,26 @@ class TestEvaluate:
         assert times.solved.all()
         assert times.optimal.tolist() == [problem.optimal for problem in some_problems()]
 
-    def test_times_are_those_of_single_episodes(self) -> None:
-        policy, chosen = FixedSlices(2), some_problems()[:5]
-        times = evaluate(policy, chosen, vision=2, slice=5)
-        env = gym.make("RTThink-v0", problems=chosen, vision=2, slice=5)
+    @pytest.mark.parametrize("goal_moves", [None, 4])
+    def test_times_are_those_of_single_episodes(self, goal_moves: int | None) -> None:
+        policy, chosen = FixedSlices(2), some_problems()[-5:]
+        times = evaluate(policy, chosen, vision=2, slice=5, goal_moves=goal_moves)
+        env = gym.make("RTThink-v0", problems=chosen, vision=2, slice=5, goal_moves=goal_moves)
         for k in range(5):
-            observation, _ = env.reset(options={"index": k})
+            observation, _ = env.reset(seed=k, options={"index": k})
             earned, over = 0.0, False
             while not over:
                 observation, reward, terminated, truncated, _ = env.step(policy(observation[None])[0])
                 earned, over = earned + reward, terminated or truncated
             assert times.time[k] == pytest.approx(-earned)
         assert times.ratio == pytest.approx(np.mean(times.time / times.optimal))
+
+    def test_a_goal_that_moves_walks_the_same_way_before_every_policy(self) -> None:
+        settings = {"slice": 4, "goal_moves": 3}
+        times = evaluate(BY_HAND["rule"], some_problems(), **settings)
+        assert times.solved.all()
+        assert times.time.tolist() == evaluate(FixedSlices(10**6), some_problems(), **settings).time.tolist()
+        assert times.time.tolist()[:7] == evaluate(BY_HAND["rule"], some_problems()[:7], **settings).time.tolist()
 
     def test_a_policy_may_be_any_function_of_the_observations(self) -> None:
         times = evaluate(lambda seen: np.zeros(len(seen), np.int64), some_problems(), slice=6)

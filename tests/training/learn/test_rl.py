@@ -371,6 +371,8 @@ class TestSettings:
             ({"env": THINK, "teacher": "tree"}, "in RTThink-v0 the teacher must be none, rule or mo-rts, not tree"),
             ({"teacher": "mo-rts"}, "the teacher mo-rts is for RTThink-v0, not RTDeepen-v0"),
             ({"vision": 3}, "vision is for RTThink-v0"),
+            ({"goal_moves": 4}, "goal_moves is for RTThink-v0; in RTDeepen-v0 the goal stays"),
+            ({"env": THINK, "goal_moves": 0}, "goal_moves must be a whole number of at least 1, not 0"),
         ],
     )
     def test_what_does_not_fit_is_refused(self, settings: dict[str, Any], says: str) -> None:

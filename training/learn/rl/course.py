@@ -30,7 +30,7 @@ OWN: dict[str, dict[str, Any]] = {
 WALK: dict[str, Any] = {
     "algo": "maskable-ppo", "teacher": "rule", "rate": 1e-3, "gamma": 0.99, "hidden": (64, 64), "patience": 20,
 }  # fmt: skip
-NOT_FOR_WALKS = ("generations", "price", "d_max", "slice", "vision")
+NOT_FOR_WALKS = ("generations", "price", "d_max", "slice", "vision", "goal_moves")
 TEACHERS = ("none", "oracle", "tree", "rule", "mo-rts")
 USUAL = (32,)  # hidden layers
 SMALL = (2,)  # hidden layers for evolution, which has to guess every weight
@@ -54,7 +54,7 @@ class RLConfig:
         generations: how many at most, for cma.
         price: straight steps that an expansion is worth in the reward; in RTThink-v0 time is all that counts.
         d_max, history: of the environment.
-        slice, vision: of RTThink-v0.
+        slice, vision, goal_moves: of RTThink-v0.
         window: of a path environment.
         hidden: the widths of the network's hidden layers; the usual ones if empty.
         episodes: how many run side by side.
@@ -78,6 +78,7 @@ class RLConfig:
     history: int = 20
     slice: int = 20
     vision: int | None = None
+    goal_moves: int | None = None
     window: int = 11
     hidden: tuple[int, ...] = ()
     episodes: int = 256
@@ -140,6 +141,10 @@ class RLConfig:
             raise InputError(f"the teacher mo-rts is for RTThink-v0, not {self.env}")
         if self.decide != "think" and self.vision is not None:
             raise InputError(f"vision is for RTThink-v0; {self.env} has known maps")
+        if self.goal_moves is not None:
+            whole("goal_moves", self.goal_moves, 1)
+            if self.decide != "think":
+                raise InputError(f"goal_moves is for RTThink-v0; in {self.env} the goal stays")
 
     @property
     def decide(self) -> str:
@@ -177,7 +182,8 @@ class RLConfig:
     @property
     def thinking(self) -> dict[str, Any]:
         """The settings of RTThink-v0 that training and judging share."""
-        return {"slice": self.slice, "vision": self.vision, "history": self.history}
+        own = {"slice": self.slice, "vision": self.vision, "goal_moves": self.goal_moves}
+        return own | {"history": self.history}
 
     @property
     def walking(self) -> dict[str, Any]:

@@ -126,7 +126,7 @@ _Comparison = tuple[dict[str, Any], list[Table], list[str], list[Path], Findings
 def _beside_slices(config: RLConfig, network: Network, folder: Path, test: tuple[Course, ...]) -> _Comparison:
     """Return how fixed numbers of slices, the rules and the network do."""
     times = think.contest({NETWORK: network.choose}, problems_of(test), **config.thinking)
-    findings = think.judged(times, test, _asked(config, network))
+    findings = think.judged(times, test, {"max_moves": think.most_moves(config.thinking)} | _asked(config, network))
     document = findings.document() | {"time_ratios": {name: time.ratio for name, time in times.items()}}
     return document, findings.tables(), findings.remarks(), findings.write(folder), findings
 
