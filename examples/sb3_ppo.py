@@ -4,8 +4,8 @@
     python examples/sb3_ppo.py --steps 1500000  # minutes: it learns
 
 ``SB3VecEnv`` is a ``VecEnv``: all episodes are stepped in one kernel call, and its infos hold the returns and lengths
-that ``Monitor`` would, so that it needs no wrapper. Others of Stable-Baselines3, such as ``VecFrameStack``, go around
-it. sb3_masks.py leaves out actions that lead into walls.
+that ``Monitor`` would, so that it needs no wrapper. Others of Stable-Baselines3, such as ``VecNormalize``, go around
+it; ``stack=4`` stacks frames. sb3_masks.py leaves out actions that lead into walls.
 """
 
 import argparse

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.envs.frames import Frames
 from rt_gym.envs.fresh import pick
 from rt_gym.envs.pictures import Pictured
 from rt_gym.envs.settings import Settings, describe, index_of, refuse_unknown
@@ -23,6 +24,7 @@ from rt_gym.views import KernelView, View
 from rt_gym.world import World
 
 NOT_IN_POOL = -1  # the number of a problem that is none of the pool
+_ALL = np.ones(1, np.bool_)  # the one episode
 
 # By the bits of a step up to LOST: whether the episode terminated or was cut, the budget overrun, and no way known.
 _UP_TO_LOST = 2 * LOST - 1
@@ -54,6 +56,7 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
     settings_type: ClassVar[type[Any]]
     first_action: ClassVar[int] = 0
     first_action_name: ClassVar[str] = ""  # what a message about a wrong action says of it
+    _frames: Frames | None = None  # the last observations, where several are shown as one
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -79,10 +82,10 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
         self._worlds: dict[Grid, World] = {}
         self._world: World | None = None
         self._size, self._dtype = self.settings.size, self.settings.dtype
-        self._flat = self.settings.observation == "box"
         self._seconds, self._returned, self._over = self.budget.seconds, 0.0, True
         self._watched = self._seconds is not None or render_mode == "human"
         self._prepare()
+        self._flat = self.settings.observation == "box" and self._frames is None
 
     # What the environments differ in
 
@@ -136,6 +139,8 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
             "optimal": self.settings.shown_optimal(problem),
         }
         self._show()
+        if self._frames is not None:
+            out = self._frames.begin(_ALL, out[None])[0]
         return self.settings.named(out), info
 
     def _show(self) -> None:
@@ -222,6 +227,8 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
             raise self._turn.refusal()
         try:
             reward, flags, info = self._advance(chosen, out)
+            if self._frames is not None:
+                out = self._frames.push(out[None])[0]
         finally:
             self._turn.release()
         terminated, truncated, overran, lost = _OUTCOMES[flags & _UP_TO_LOST]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rt_gym.envs.batch import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
 from rt_gym.envs.episodes import Assignment
+from rt_gym.envs.frames import Frames
 from rt_gym.envs.settings import describe, refuse_unknown
 from rt_gym.envs.single import S, seeded
 from rt_gym.errors import InputError, checked_seed, quoted, whole
@@ -50,6 +51,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
     metered: ClassVar[bool] = True  # whether anything is expanded; otherwise there is no budget
     _episodes: Any  # whatever else they are, they have ``common``
     _handles: list[Any]  # what the kernels of a step work on, one per thread
+    _frames: Frames | None = None  # the last observations, where several are shown as one
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -142,8 +144,11 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
                 self._assignment.queue(index, chosen)
             info = self._begin(chosen, results) | self._assignment.tell(chosen)
             self._assignment.make_next(chosen)
+            observation = results.observation
+            if self._frames is not None:
+                observation = self._frames.begin(chosen, observation)
         self._begun = True
-        return self.settings.named(results.observation), info
+        return self.settings.named(observation), info
 
     def _reseed(self, seeds: list[int | None], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Seed the generators of the chosen episodes that have a seed, or none yet; return which."""
@@ -190,15 +195,18 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             raise self._turn.refusal()
         try:
             info = self._advance(checked, results)
+            observation, last = results.observation, results.last
             if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
-                info |= self._final(results.last, over)
                 begun = over
+            if self._frames is not None:
+                observation, last = self._frames.follow(results, begun)
             if begun is not None:
+                info |= self._final(last, begun) if mode == SAME_STEP else {}
                 info |= self._assignment.tell(begun)
                 self._assignment.make_next(begun)
         finally:
             self._turn.release()
-        return self.settings.named(results.observation), results.reward, results.terminated, results.truncated, info
+        return self.settings.named(observation), results.reward, results.terminated, results.truncated, info
 
     def _run(self, work: Any, *arguments: Any) -> None:
         """Run a kernel over all episodes, cut into as many ranges as there are threads, each with its own handle."""

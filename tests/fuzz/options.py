@@ -35,6 +35,7 @@ SENSIBLE: dict[str, list[Any]] = {
     "changes": CHANGES,
     "observation": ["box", "dict", "image"],
     "visits": [True, False],
+    "stack": [1, 2, 4],
     "reveal_optimal": [None, True, False],
     "history": [1, 20, 10_000],
     "reward": ["cost", "normalised", "time", "mean"],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from rt_gym import STAY, Grid, InputError, Problem
+from rt_gym import STAY, Grid, InputError, Problem, evaluate
 from rt_gym.envs.sb3 import SB3VecEnv
 
 ROOM = Grid([[1, 1, 1, 0], [1, 0, 1, 1], [1, 1, 1, 1]])
@@ -124,12 +124,14 @@ def test_only_where_a_step_is_a_move_there_are_images() -> None:
 
 @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTPathFog-v0"])
 class TestCheckers:
-    def test_the_checker_of_gymnasium_has_nothing_to_say(self, env_id: str) -> None:
-        check_env(gym.make(env_id, observation="image").unwrapped, skip_render_check=True)
+    @pytest.mark.parametrize("stack", [1, 3])
+    def test_the_checker_of_gymnasium_has_nothing_to_say(self, env_id: str, stack: int) -> None:
+        check_env(gym.make(env_id, observation="image", stack=stack).unwrapped, skip_render_check=True)
 
-    def test_the_checker_of_stable_baselines_has_nothing_to_say(self, env_id: str) -> None:
+    @pytest.mark.parametrize("stack", [1, 3])
+    def test_the_checker_of_stable_baselines_has_nothing_to_say(self, env_id: str, stack: int) -> None:
         checker = pytest.importorskip("stable_baselines3.common.env_checker", reason="needs the extra rl")
-        checker.check_env(gym.make(env_id, observation="image").unwrapped)
+        checker.check_env(gym.make(env_id, observation="image", stack=stack).unwrapped)
 
     @pytest.mark.usefixtures("one_thread")
     def test_its_convolutions_take_images_as_they_are(self, env_id: str) -> None:
@@ -140,9 +142,79 @@ class TestCheckers:
         assert model.predict(env.reset())[0].shape == (2,)
 
 
-def test_frames_are_stacked_by_the_usual_wrappers() -> None:
-    single = gym.wrappers.FrameStackObservation(gym.make("RTPath-v0", observation="image"), 3)
-    assert single.reset(seed=0)[0].shape == (3, 4, 37, 37)
-    vec_env = pytest.importorskip("stable_baselines3.common.vec_env", reason="needs the extra rl")
-    batch = vec_env.VecFrameStack(SB3VecEnv("RTPath-v0", num_envs=2, observation="image"), 3)
-    assert batch.reset().shape == (2, 12, 37, 37)
+class TestStack:
+    """``stack=n``; that batches show the same as single environments is in test_env_vector.py."""
+
+    @pytest.mark.parametrize("more", [{}, {"visits": True}, {"vision": 1}, {"observation": "image"}])
+    def test_frames_follow_each_other_as_in_the_wrapper_of_gymnasium(self, more: dict[str, Any]) -> None:
+        given = {"problems": [PROBLEM], "window": 5, "max_moves": 7} | more
+        ours = gym.make("RTPath-v0", stack=3, **given)
+        theirs = gym.wrappers.FrameStackObservation(gym.make("RTPath-v0", **given), 3)
+        actions = np.random.default_rng(0).integers(8, size=40).tolist()
+        for seed in range(3):
+            one, other = ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0]
+            over = False
+            while not over:
+                assert one in ours.observation_space
+                assert np.array_equal(one, other.reshape(one.shape))
+                action = actions.pop()
+                (one, _, terminated, truncated, _), (other, *_) = ours.step(action), theirs.step(action)
+                over = terminated or truncated
+            assert np.array_equal(one, other.reshape(one.shape))
+
+    def test_parts_are_stacked_each_by_itself(self) -> None:
+        env = gym.make("RTPath-v0", problems=[PROBLEM], window=3, stack=2, observation="dict")
+        env.reset(seed=0)
+        seen, *_ = env.step(EAST)
+        assert seen["position"].tolist() == pytest.approx([0, 0, 1 / 4, 0])
+        assert {name: part.shape for name, part in seen.items()} == {
+            "goal": (4,), "position": (4,), "history": (8,), "budget": (2,), "window": (18,),
+        }  # fmt: skip
+
+    def test_what_was_returned_stays_as_it_was(self) -> None:
+        batch = gym.make_vec("RTPath-v0", 2, vectorization_mode="vector_entry_point", problems=[PROBLEM], stack=2)
+        first, _ = batch.reset(seed=0)
+        kept = first.copy()
+        first_step, *_ = batch.step([EAST, SOUTH])
+        assert np.array_equal(first, kept)
+        first_step[:] = 7
+        assert batch.step([EAST, EAST])[0].max() <= 2
+
+    @pytest.mark.parametrize(("observation", "shape"), [("box", (2, 390)), ("image", (2, 12, 37, 37))])
+    def test_learners_of_stable_baselines_take_stacked_batches(self, observation: str, shape: tuple[int, ...]) -> None:
+        pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+        given: dict[str, Any] = {"problems": [PROBLEM], "max_moves": 3, "stack": 3, "observation": observation}
+        batch, single = SB3VecEnv("RTPath-v0", num_envs=2, **given), gym.make("RTPath-v0", **given)
+        seen, (first, _) = batch.reset(), single.reset(seed=0)
+        assert seen.shape == shape
+        assert np.array_equal(seen[0], first)
+        for action in (SOUTH, SOUTH, EAST):
+            seen, _, over, infos = batch.step(np.array([action, EAST]))
+            last, *_ = single.step(action)
+        assert over.all()
+        assert np.array_equal(infos[0]["terminal_observation"], last)
+        assert np.array_equal(seen[0], first)
+
+    @pytest.mark.usefixtures("one_thread")
+    def test_what_learned_from_frames_is_judged_with_them(self) -> None:
+        sb3 = pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+        env = SB3VecEnv("RTPath-v0", num_envs=2, problems=[PROBLEM], max_moves=9, stack=4)
+        model = sb3.PPO("MlpPolicy", env, n_steps=4, batch_size=8, n_epochs=1, seed=0).learn(8)
+        problems = [PROBLEM, Problem(ROOM, (2, 0), (0, 2))]
+        found = [
+            evaluate("RTPath-v0", model, problems, max_moves=9, stack=4, num_envs=count)["cost"].tolist()
+            for count in (1, 2)
+        ]
+        assert found[0] == found[1]
+
+    @pytest.mark.parametrize("stack", [0, 65, 2.5, True, None])
+    def test_a_number_of_frames_that_makes_no_sense_is_refused(self, stack: Any) -> None:
+        with pytest.raises(InputError, match="stack must be a whole number from 1 to 64"):
+            gym.make("RTPath-v0", stack=stack)
+        with pytest.raises(InputError, match="stack must be a whole number from 1 to 64"):
+            gym.make_vec("RTPath-v0", 2, vectorization_mode="vector_entry_point", stack=stack)
+
+    @pytest.mark.parametrize("env_id", ["RTDepth-v0", "RTDeepen-v0", "RTDepthGoal-v0", "RTThink-v0", "RTSquad-v0"])
+    def test_only_where_a_step_is_a_move_there_are_frames(self, env_id: str) -> None:
+        with pytest.raises(InputError, match="has no argument 'stack'"):
+            gym.make(env_id, stack=2)

@@ -54,6 +54,9 @@ CASES: dict[str, dict[str, Any]] = {
     "image": {"observation": "image", "map": [FIELD, TALL, TINY]},
     "image in fog": {"observation": "image", "map": [TALL, FIELD], "vision": 1, "window": 7},
     "image of all kinds of problems": {"observation": "image", "problems": MIXED, "window": 3},
+    "stacked": {"stack": 3, "visits": True},
+    "stacked parts in fog": {"stack": 4, "observation": "dict", "vision": 1},
+    "stacked images": {"stack": 2, "observation": "image", "problems": MIXED, "window": 3},
 }
 each_case = pytest.mark.parametrize("case", CASES)
 

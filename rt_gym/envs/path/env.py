@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
 from rt_gym.envs.episodes import replace_problem
+from rt_gym.envs.frames import Frames
 from rt_gym.envs.path.batch import (
     PathBatch,
     make_map_bits,
@@ -33,6 +34,7 @@ from rt_gym.truth import sight
 from rt_gym.world import World
 
 _FIRST_DIAGONAL = 4  # direction, after the straight ones
+_MOST_FRAMES = 64
 _WINDOW, _IMAGE_WINDOW = 11, 37  # the second is the least odd number that Stable-Baselines3's convolutions take
 
 
@@ -42,6 +44,7 @@ class PathSettings(Settings):
     Args:
         window: side of the square around the agent that is observed, odd; None for 11, or 37 in an image.
         visits: whether a flat observation ends with a plane of how often the cells of that square have been visited.
+        stack: how many observations are shown as one, the last and those before it, oldest first.
         stay: whether standing still is an action, the last one.
     """
 
@@ -51,6 +54,7 @@ class PathSettings(Settings):
         self,
         window: int | None = None,
         visits: bool = False,
+        stack: int = 1,
         stay: bool = False,
         **settings: Any,
     ) -> None:
@@ -60,6 +64,7 @@ class PathSettings(Settings):
         self.image, self.visits, self.stay = self.observation == "image", flag("visits", visits), flag("stay", stay)
         if self.image and visits:
             raise InputError("visits must be left out with images, which always show them")
+        self.stack = whole("stack", stack, 1, _MOST_FRAMES)
         self.window = window or (_IMAGE_WINDOW if self.image else _WINDOW)
         self.directions = self.grids[0].connectivity
         self.actions = self.directions + self.stay
@@ -74,7 +79,7 @@ class PathSettings(Settings):
 
     @cached_property
     def parts(self) -> dict[str, slice]:
-        """Where the named parts of an observation stand in the flat vector."""
+        """Where the named parts of an observation stand in the flat vector of one frame."""
         if self.image:
             return {"image": slice(0, len(CHANNELS) * self.window**2)}
         end = WINDOW + self.planes * self.window**2
@@ -95,16 +100,29 @@ class PathSettings(Settings):
     def observation_space(self) -> spaces.Box | spaces.Dict:
         """Return the space of observations: flat, in named parts, or images with the channels first."""
         if self.image:
-            return spaces.Box(0, BRIGHT, (len(CHANNELS), self.window, self.window), np.uint8)
-        return super().observation_space()
+            return spaces.Box(0, BRIGHT, (self.stack * len(CHANNELS), self.window, self.window), np.uint8)
+        space = super().observation_space()
+        if isinstance(space, spaces.Dict):
+            return spaces.Dict({name: self._repeated(part) for name, part in space.items()})
+        return self._repeated(space)
+
+    def _repeated(self, space: Any) -> spaces.Box:
+        return spaces.Box(np.tile(space.low, self.stack), np.tile(space.high, self.stack))
+
+    def frames(self, episodes: int) -> Frames | None:
+        """Return what keeps the last observations of so many episodes, None where one is all that is shown."""
+        return Frames(episodes, self.stack, self.size, self.dtype) if self.stack > 1 else None
 
     def named(self, flat: NDArray[Any]) -> Any:
-        """Return observations as asked for."""
-        if self.observation == "box":  # by far the most frequent case
+        """Return observations as asked for; several frames stand in the last but one dimension."""
+        if self.stack == 1 and self.observation == "box":  # by far the most frequent case
             return flat
+        rows = flat.shape[:-1] if self.stack == 1 else flat.shape[:-2]
         if self.image:
-            return flat.reshape(*flat.shape[:-1], len(CHANNELS), self.window, self.window)
-        return super().named(flat)
+            return flat.reshape(*rows, self.stack * len(CHANNELS), self.window, self.window)
+        if self.observation == "box":
+            return flat.reshape(*rows, -1)
+        return {name: part.reshape(*rows, -1) for name, part in super().named(flat).items()}
 
     def memory(self, cells: int, *rows: int) -> Memory | None:
         """Return the memory of one episode, or of rows of them, on maps of up to so many cells."""
@@ -151,7 +169,8 @@ class RTPathEnv(GridEnv[PathSettings]):
     ``window``, the square around the agent: what is blocked and, in fog, a second plane of what has not been seen.
     With ``visits=True`` the part ``visits`` follows: how often each cell of the square has been visited. Coordinates
     and distances are divided by the longest side of any map. ``observation="image"`` is a ``Box`` of bytes, four
-    channels of the square instead: what is blocked, unknown and visited, and where the goal is.
+    channels of the square instead: what is blocked, unknown and visited, and where the goal is. With ``stack=n`` the
+    last n observations stand one after the other, oldest first: n times as many numbers, or channels.
 
     ## Rewards
     Minus the cost of the move. ``reward``, ``price`` and ``shaping`` change that; see below.
@@ -169,6 +188,7 @@ class RTPathEnv(GridEnv[PathSettings]):
     first_action_name = " or STAY"
 
     def _prepare(self) -> None:
+        self._frames = self.settings.frames(1)
         self._masks = list(self.settings.action_masks())
         self._track, self._terms = make_track(self.settings.history), self.settings.terms()
         self._memory = self.settings.memory((self.settings.side + 2) ** 2)
@@ -209,6 +229,7 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
 
     def _prepare(self) -> None:
         settings, problems = self.settings, tabulate_problems(self.settings)
+        self._frames = settings.frames(self.num_envs)
         maps, own = concatenate_maps(settings.grids), None
         if settings.private:
             own = make_own_maps(self.num_envs, settings.grids, settings.fog)

@@ -12,7 +12,7 @@ from rt_gym.grid import Grid
 from rt_gym.problem import Problem
 from rt_gym.squad.team import check_places, check_problems
 
-FIXED = ("stay", "max_moves", "visits")  # arguments of a path environment that are not for choice here
+FIXED = ("stay", "max_moves", "visits", "stack")  # arguments of a path environment that are not for choice here
 
 
 class ParallelSettings(PathSettings):
