@@ -12,7 +12,7 @@ project = "rt_gym"
 author = "the rt_gym authors"
 version = release = rt_gym.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docstrings", "pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docstrings", "pages", "replay"]
 exclude_patterns = ["_extensions"]
 nitpicky = True
 
@@ -26,4 +26,3 @@ napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"rt_gym {release}"
-html_extra_path = ["replay"]  # whole pages as rt-gym writes them, shown in frames

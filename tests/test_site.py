@@ -1,9 +1,11 @@
 """The documentation site: what its pages say of the papers, and what it makes of docstrings and other pages."""
 
 import importlib
+import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,13 +44,26 @@ class TestPapers:
         assert marks == {name[:3] for name in experiment_ids()} - {"ex-", "rl-"}
 
 
+Extensions = Callable[[str], Any]
+
+
 @pytest.fixture
-def extension(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Import what turns docstrings into what Sphinx reads."""
+def extensions(monkeypatch: pytest.MonkeyPatch) -> Extensions:
+    """Return what imports an extension of the site by its name."""
     pytest.importorskip("sphinx", reason="needs the extra docs")
     monkeypatch.syspath_prepend(DOCS / "_extensions")
-    monkeypatch.delitem(sys.modules, "docstrings", raising=False)
-    return importlib.import_module("docstrings")
+
+    def load(name: str) -> Any:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        return importlib.import_module(name)
+
+    return load
+
+
+@pytest.fixture
+def extension(extensions: Extensions) -> Any:
+    """Return what turns docstrings into what Sphinx reads."""
+    return extensions("docstrings")
 
 
 class TestDocstrings:
@@ -66,3 +81,16 @@ class TestDocstrings:
     def test_headings_are_paragraphs_and_arguments_are_known(self, extension: Any) -> None:
         assert self.to_rst(extension, "## Rewards", "None.") == ["**Rewards**", "", "None."]
         assert self.to_rst(extension, "## Arguments", "    a: b") == ["Args:", "    a: b"]
+
+
+class TestReplay:
+    def test_the_start_page_shows_the_runs_that_its_command_makes(self, extensions: Extensions, tmp_path: Path) -> None:
+        assert extensions("replay").write_replay(DOCS, tmp_path) == []
+        page = (tmp_path / "replay.html").read_text(encoding="ascii")
+        found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
+        assert found is not None
+        runs = json.loads(found[1])["replay"]["runs"]
+        told = " ".join((DOCS / "index.md").read_text(encoding="utf-8").split())
+        assert [run["label"].split()[0] for run in runs] == ["lss-lrta", "tba"]
+        assert all(f"`{run['command']}`" in told for run in runs)
+        assert '<iframe src="replay.html"' in told

@@ -109,6 +109,16 @@ def concatenate_maps(grids: list[Grid]) -> Maps:
     )
 
 
+def locate(
+    maps: Maps, problems: Problems, numbers: NDArray[np.int64] | None, cells: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Return the positions, n x 2, of cells: on the maps of problems of the pool or, without these, of all maps."""
+    first = 0 if numbers is None else maps.begin[problems.map[numbers]]
+    xy: Any = maps.cells.xy
+    found: NDArray[np.int32] = xy.reshape(-1, 2)[cells + first]
+    return found
+
+
 def _joined(terrains: list[Terrain], *names: str) -> dict[str, NDArray[Any]]:
     kind = {"xy": np.int32}
     return {

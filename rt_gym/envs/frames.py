@@ -18,7 +18,7 @@ class Frames:
         dtype: the type of its numbers.
     """
 
-    def __init__(self, episodes: int, stack: int, size: int, dtype: type[np.generic]) -> None:
+    def __init__(self, episodes: int, stack: int, size: int, dtype: np.dtype[Any]) -> None:
         self._kept = np.zeros((episodes, stack, size), dtype)
 
     def begin(self, chosen: NDArray[np.bool_], first: NDArray[Any]) -> NDArray[Any]:
@@ -42,6 +42,5 @@ class Frames:
         kept, last = self.push(results.observation), results.last
         if begun is None:
             return kept, last
-        if len(last):
-            kept[:, -1] = last
+        kept[:, -1] = last
         return self.begin(begun, results.observation), kept

@@ -59,6 +59,43 @@ class TestEveryId:
                 evaluate(env_id, "random", MIXED, num_envs=number, colour="red")
 
 
+class TestWalks:
+    @pytest.mark.parametrize("env_id", ["RTPath-v0", "RTPathFog-v0", "RTThink-v0"])
+    @pytest.mark.parametrize(
+        "settings", [{}, {"vision": 2, "changes": [(3, (4, 1), False)]}], ids=["still", "changing"]
+    )
+    def test_they_are_those_of_single_episodes_and_cost_what_the_row_says(
+        self, env_id: str, settings: dict[str, Any]
+    ) -> None:
+        far = [one for one in MIXED if (4, 1) not in (one.start, one.goal)]
+        alone, *others = (
+            evaluate(env_id, "random", far, max_moves=60, num_envs=number, record=60, **settings)
+            for number in (1, 3, 256)
+        )
+        for k, (walk, problem) in enumerate(zip(alone.walks, far, strict=True)):
+            steps = np.abs(np.diff(walk.path, axis=0))
+            assert tuple(walk.path[0]) == problem.start
+            assert (tuple(walk.path[-1]) == problem.goal) == alone["solved"][k]
+            assert len(steps) == alone["steps"][k]
+            assert (walk.expansions.sum(), walk.scans.sum()) == (alone["expansions"][k], alone["scans"][k])
+            if env_id != "RTThink-v0":
+                assert np.sqrt(steps.sum(axis=1).clip(1)).sum() == pytest.approx(alone["cost"][k])
+            for other in others:
+                assert all(map(np.array_equal, walk, other.walks[k]))
+
+    def test_no_more_than_was_asked_for_is_kept(self) -> None:
+        whole, some, none = (evaluate("RTPath-v0", "random", MIXED, max_moves=30, record=n) for n in (30, 4, 0))
+        assert [len(walk.expansions) for walk in some.walks] == np.minimum(whole["steps"], 4).tolist()
+        for walk, full in zip(some.walks, whole.walks, strict=True):
+            assert np.array_equal(walk.path, full.path[:5])
+        assert none.walks == ()
+
+    def test_where_a_step_is_neither_a_move_nor_a_thought_there_are_none(self) -> None:
+        for env_id in ("RTDepth-v0", "RTSquad-v0"):
+            with pytest.raises(InputError, match="record must be left out where a step is neither"):
+                evaluate(env_id, "random", MIXED, record=5)
+
+
 class TestRows:
     def test_every_problem_stands_once_in_the_order_given(self) -> None:
         rows = evaluate("RTPath-v0", "random", MIXED, max_moves=30, num_envs=5).as_rows()

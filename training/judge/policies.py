@@ -10,18 +10,34 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym import Problem
+from rt_gym.envs.evaluation import Walk
 from rt_gym.files import atomic_write
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table
 from training.runs import Course
 from training.runs.jobs import provenance, versions
 
+RECORDED = 1500  # steps of every episode that are kept for replays
 NETWORK = "network"  # what the trained one is called
+
+
+class Walked(NamedTuple):
+    """The episodes of a policy as a page replays them, an entry per problem.
+
+    Attributes:
+        walks: their first steps, up to ``RECORDED``.
+        steps, cost: those of whole episodes; to think or to stand still costs as much as a straight step.
+    """
+
+    walks: Sequence[Walk]
+    steps: NDArray[np.int64]
+    cost: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +49,7 @@ class PolicyRuns:
         quality: how good the run is, less being better; infinite where a failed one has none.
         moves, expansions: how many it took.
         columns: what a row of ``results.csv`` has of it, by names.
+        walked: its walks, if they were recorded.
     """
 
     solved: NDArray[np.bool_]
@@ -40,6 +57,7 @@ class PolicyRuns:
     moves: NDArray[Any]
     expansions: NDArray[Any]
     columns: Mapping[str, NDArray[Any]]
+    walked: Walked | None = None
 
     @property
     def per_move(self) -> Floats:
@@ -48,7 +66,7 @@ class PolicyRuns:
         return found
 
     def on(self, chosen: NDArray[Any]) -> "PolicyRuns":
-        """Return what it reached on some problems."""
+        """Return what it reached on some problems, without walks."""
         columns = {name: column[chosen] for name, column in self.columns.items()}
         return PolicyRuns(
             self.solved[chosen], self.quality[chosen], self.moves[chosen], self.expansions[chosen], columns
@@ -75,6 +93,7 @@ class PolicyFindings:
         measure: what the quality is called.
         notes: what it and the columns of the table mean.
         courses: the maps and problems.
+        problems: the latter as the environment had them, with its sight.
         runs: what every policy reached.
         table: the same for people.
         settings: what was asked for beside these.
@@ -85,6 +104,7 @@ class PolicyFindings:
     measure: str
     notes: str
     courses: tuple[Course, ...]
+    problems: Sequence[Problem]
     runs: Mapping[str, PolicyRuns]
     table: Table
     settings: Mapping[str, Any]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from rt_gym import InputError, Problem
+from rt_gym.envs.evaluation.runs import Walk, Walks, counts_of
 from rt_gym.envs.single import seeded
 from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.squad.episode import SquadEpisode
@@ -24,7 +25,7 @@ from rt_gym.errors import whole
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.search.slices import ACT, THINK
 from rt_gym.squad import RULES, Squad
-from training.judge.policies import PolicyFindings, PolicyRuns
+from training.judge.policies import RECORDED, PolicyFindings, PolicyRuns, Walked
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
 from training.runs import Course
@@ -100,6 +101,8 @@ class Times:
         solved: whether the goal was reached.
         optimal: the cost of a shortest path on the true map.
         moves: the other steps: those that walked.
+        problems: what was to be solved, with the sight that agents had.
+        walks: the first steps of every episode, of which a slice is one that stays in place, if they were recorded.
     """
 
     time: NDArray[np.float64]
@@ -108,6 +111,8 @@ class Times:
     solved: NDArray[np.bool_]
     optimal: NDArray[np.float64]
     moves: NDArray[np.int64]
+    problems: Sequence[Problem]
+    walks: Sequence[Walk]
 
     @property
     def cut(self) -> int:
@@ -120,7 +125,7 @@ class Times:
         return None if self.cut else float((self.time / self.optimal).mean())
 
 
-def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Times:
+def evaluate(policy: Policy, problems: Sequence[Problem], record: int = 0, **settings: Any) -> Times:
     """Let a policy solve every problem once, many of them side by side.
 
     A goal that moves walks the same way before every policy: the number of the problem is the seed of its episode.
@@ -128,6 +133,7 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
     Args:
         policy: from an array of observations, one row per episode, to an array of actions.
         problems: what to solve; start and goal differ, and the map does not change.
+        record: how many steps of every episode are kept.
         settings: of RTThink-v0, such as ``vision=3`` or ``slice=20``; rewards are minus the time.
     """
     if refused := sorted({"problems", "observation", "reward", "price", "shaping", "autoreset_mode"} & set(settings)):
@@ -141,6 +147,7 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
     )  # fmt: skip
     time, solved = np.zeros(size + 1), np.zeros(size + 1, np.bool_)
     thought, expansions, moves = np.zeros((3, size + 1), np.int64)
+    walks = Walks([problem.start for problem in problems], record)
     solving = np.arange(batch.num_envs)  # after the last problem, one that does not count
     begun = batch.num_envs
     observations, _ = batch.reset(seed=solving, options={"index": solving})
@@ -151,13 +158,25 @@ def evaluate(policy: Policy, problems: Sequence[Problem], **settings: Any) -> Ti
         moves[solving] += ~info["thought"]
         expansions[solving] += info["expansions"]
         solved[solving] = terminated
+        if record:
+            counted = solving < size
+            walks.enter(solving[counted], batch.positions()[counted], counts_of(info, counted))
         over = terminated | truncated
         if over.any():
             solving[over] = np.minimum(np.arange(begun, begun + over.sum()), size)
             begun += int(over.sum())
             observations, _ = batch.reset(seed=solving, options={"index": solving % size, "reset_mask": over})
     optimal = np.array([problem.optimal for problem in problems])
-    return Times(time[:-1], thought[:-1], expansions[:-1], solved[:-1], optimal, moves[:-1])
+    return Times(
+        time=time[:-1],
+        thought=thought[:-1],
+        expansions=expansions[:-1],
+        solved=solved[:-1],
+        optimal=optimal,
+        moves=moves[:-1],
+        problems=batch.settings.pool,
+        walks=walks.close() if record else (),
+    )
 
 
 def fixed_times(slices: Iterable[int], problems: Sequence[Problem], **settings: Any) -> dict[int, Times]:
@@ -171,9 +190,10 @@ def most_moves(settings: Mapping[str, Any]) -> int:
 
 
 def contest(policies: Mapping[str, Policy], problems: Sequence[Problem], **settings: Any) -> dict[str, Times]:
-    """Return how fixed numbers of slices, thinking until found, the rules and some policies do."""
+    """Return how fixed numbers of slices, thinking until found, the rules and some policies do, with their walks."""
     fixed: dict[str, Policy] = {name: FixedSlices(number) for name, number in _FIXED.items()}
-    allowed = {"max_moves": most_moves(settings)} | settings
+    shown = RECORDED if settings.get("goal_moves") is None else 0  # a page draws the goal where it is at first
+    allowed = {"max_moves": most_moves(settings), "record": shown} | settings
     return {name: evaluate(one, problems, **allowed) for name, one in (fixed | BY_HAND | dict(policies)).items()}
 
 
@@ -225,11 +245,14 @@ def judged(times: Mapping[str, Times], courses: tuple[Course, ...], settings: Ma
             own.expansions,
             {"optimal": own.optimal, "time": own.time, "thought": own.thought, "moves": own.moves}
             | {"expansions": own.expansions},
+            Walked(own.walks, own.thought + own.moves, own.time) if own.walks else None,
         )
         for name, own in times.items()
     }
-    table = times_table(times)
-    return PolicyFindings("RTThink-v0", "time / optimal", _THINK_NOTES, courses, runs, table, dict(settings))
+    problems = next(iter(times.values())).problems
+    return PolicyFindings(
+        "RTThink-v0", "time / optimal", _THINK_NOTES, courses, problems, runs, times_table(times), dict(settings)
+    )
 
 
 def by_rule(rule: Any) -> Dealer:

@@ -16,7 +16,7 @@ from rt_gym import Evaluation, InputError, Problem, evaluate
 from rt_gym.cost import to_float
 from rt_gym.envs.path.image import MOST
 from rt_gym.terrain import STEPS
-from training.judge.policies import PolicyFindings, PolicyRuns
+from training.judge.policies import RECORDED, PolicyFindings, PolicyRuns, Walked
 from training.judge.stats import Estimate, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval
 from training.runs import Course
@@ -94,7 +94,7 @@ def anchors(env: str, problems: Sequence[Problem], **limits: Any) -> dict[str, E
     Args:
         env: the id of a path environment.
         problems: what to solve.
-        limits: ``seed`` and ``max_moves`` of ``rt_gym.evaluate``.
+        limits: ``seed``, ``max_moves`` and ``record`` of ``rt_gym.evaluate``.
     """
     found = {name: evaluate(env, name, problems, **limits) for name in ("random", "greedy")}
     for name in BOUNDED:
@@ -105,9 +105,12 @@ def anchors(env: str, problems: Sequence[Problem], **limits: Any) -> dict[str, E
 def contest(
     env: str, network: Network, problems: Sequence[Problem], seed: int = 0, max_moves: int | None = None
 ) -> dict[str, Evaluation]:
-    """Return what the anchors, the rule and a network reach; the network also by chance, which ends loops."""
+    """Return what the anchors, the rule and a network reach; the network also by chance, which ends loops.
+
+    Their walks are recorded.
+    """
     settings = network.settings
-    limits: dict[str, Any] = {"seed": seed, "max_moves": max_moves}
+    limits: dict[str, Any] = {"seed": seed, "max_moves": max_moves, "record": RECORDED}
     own = {
         "the rule": LeastVisited(problems, settings["window"]),
         "network": network.choose,
@@ -171,13 +174,26 @@ def judged(found: Mapping[str, Evaluation], courses: tuple[Course, ...], setting
     first = next(iter(found.values()))
     runs = {
         name: PolicyRuns(
-            one["solved"], _lack(one), one["moves"], one["expansions"], {told: one[told] for told in _TOLD}
+            one["solved"],
+            _lack(one),
+            one["moves"],
+            one["expansions"],
+            {told: one[told] for told in _TOLD},
+            Walked(one.walks, one["steps"], one["cost"]) if one.walks else None,
         )
         for name, one in found.items()
     }
     asked = {"max_moves": first.max_moves, **settings}
     return PolicyFindings(
-        first.env_id, "1 - weighted share", _NOTES, courses, runs, walks_table(found), asked, linear=True
+        first.env_id,
+        "1 - weighted share",
+        _NOTES,
+        courses,
+        first.problems,
+        runs,
+        walks_table(found),
+        asked,
+        linear=True,
     )
 
 

@@ -1,22 +1,26 @@
 """Which runs of a comparison can be replayed, and their recordings, which are made anew with a log.
 
 A logged run takes some 0.1 ms per move. How many are made is bounded before any is: by problems, agents, moves and
-expansions, all of which the results tell; and a page by its size.
+expansions, all of which the results tell; and a page by its size. What policies did in their environment was recorded
+when they were judged.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from math import inf
 
 import numpy as np
 
 from rt_gym import AgentFailure, InputError, Problem
+from rt_gym.envs.evaluation import Walk
 from training.judge import Findings
+from training.judge.policies import NETWORK, PolicyFindings
 from training.judge.scores import collect
 from training.judge.squads import SquadArena, make_members, make_squad, make_teams, squad_work
+from training.judge.stats import Floats
 from training.report.commands import play_command
 from training.report.packing import Attachments
-from training.report.replays import Recording, Reel, record, record_squad
+from training.report.replays import Recording, Reel, WalkRecording, record, record_squad
 from training.runs import Contender, Course
 from training.runs.contenders import make_agent
 from training.runs.rows import OUTCOMES, Batch
@@ -51,15 +55,28 @@ class Recorder:
         contenders = choose_contenders(findings)
         if findings.squads:
             self._add_squads(title, contenders[:SQUADS], findings, findings.squads)
-        places, before = list(_places(findings)), self.reel.problems
+        places, before = list(_places(findings.plan.courses)), self.reel.problems
         self._made = {}
         for number in choose_problems(findings, contenders, self._problems):
             self._add_problem(title, number, places[number], contenders, findings)
         recorded, all_agents = self.reel.problems - before, len(findings.scores)
         if recorded < len(places) or len(contenders) < all_agents:
             these = f"{len(contenders)} of {all_agents} agents on {recorded} of {len(places)} problems"
-            head = f"{title}: " if title else ""
-            self.reel.missing.append(f"{head}{these} were recorded, the recommended ones first.")
+            self.reel.missing.append(f"{_head(title)}{these} were recorded, the recommended ones first.")
+
+    def add_policies(self, title: str, findings: PolicyFindings) -> None:
+        """Take walks of policies, which were recorded when they were judged in their environment."""
+        names, places = choose_policies(findings), list(_places(findings.courses))
+        qualities = [findings.runs[name].quality for name in names]
+        numbers = _evenly(qualities, self._problems) if names and self._attachments.size <= _ROOM else []
+        for number in numbers:
+            walks = [_walk_of(findings, name, number, _MOVES // len(names)) for name in names]
+            self.reel.add_walks(f"{_head(title)}{_called(*places[number])}", findings.problems[number], walks)
+        if not names:
+            self.reel.missing.append(f"{_head(title)}the walks of the policies were not recorded.")
+        elif len(numbers) < len(places) or len(names) < len(findings.runs):
+            these = f"{len(names)} of {len(findings.runs)} policies on {len(numbers)} of {len(places)} problems"
+            self.reel.missing.append(f"{_head(title)}{these} can be replayed, the network first.")
 
     def _add_squads(self, title: str, contenders: list[int], findings: Findings, squads: SquadArena) -> None:
         """Record the first squad of every map, as many as problems are recorded."""
@@ -67,7 +84,7 @@ class Recorder:
         for group in plan.groups[: self._problems]:
             team = make_teams(group, squads.units, plan.seed, len(plan.groups))[0]
             number = squads.maps.index(group[0].name) + 1
-            name = f"{title}: " * bool(title) + f"{group[0].name}, squad {number} of {squads.units} units"
+            name = f"{_head(title)}{group[0].name}, squad {number} of {squads.units} units"
             recordings = []
             for k in contenders:
                 if self._attachments.size > _ROOM:
@@ -85,8 +102,7 @@ class Recorder:
         self, title: str, number: int, place: tuple[Course, int], contenders: list[int], findings: Findings
     ) -> None:
         course, task = place[0], place[0].tasks[place[1]]
-        head = f"{title}: " if title and not title.startswith(course.name) else ""
-        name = f"{head}{course.name}, problem {place[1] + 1}: {task.start} to {task.goal}"
+        name = f"{'' if title.startswith(course.name) else _head(title)}{_called(*place)}"
         recordings, room = list[Recording](), _MOVES
         for left, k in zip(range(len(contenders), 0, -1), contenders, strict=True):
             if self._attachments.size > _ROOM:
@@ -122,10 +138,30 @@ def _totals(batch: Batch, number: int) -> tuple[int, float, str]:
     return int(columns["moves"][number]), float(columns["cost"][number]), OUTCOMES[columns["outcome"][number]]
 
 
-def _places(findings: Findings) -> Iterator[tuple[Course, int]]:
-    """Yield the problems of a plan in the order of its rows: a course and the number of one of its tasks."""
-    for course in findings.plan.courses:
+def _places(courses: Iterable[Course]) -> Iterator[tuple[Course, int]]:
+    """Yield problems in the order of all rows: a course and the number of one of its tasks."""
+    for course in courses:
         yield from ((course, number) for number in range(len(course.tasks)))
+
+
+def _head(title: str) -> str:
+    return f"{title}: " if title else ""
+
+
+def _called(course: Course, number: int) -> str:
+    """Return what the page calls a problem, as ``assets/comparison.js`` does."""
+    task = course.tasks[number]
+    return f"{course.name}, problem {number + 1}: {task.start} to {task.goal}"
+
+
+def _walk_of(findings: PolicyFindings, name: str, number: int, most: int) -> WalkRecording:
+    """Return the walk of a policy on a problem, or so many of its steps."""
+    run = findings.runs[name]
+    assert run.walked is not None
+    path, expansions, scans = run.walked.walks[number]
+    walk = Walk(path[: most + 1], expansions[:most], scans[:most])
+    steps, cost = int(run.walked.steps[number]), float(run.walked.cost[number])
+    return WalkRecording(name, findings.env, walk, steps, cost, bool(run.solved[number]))
 
 
 def choose_contenders(findings: Findings) -> list[int]:
@@ -144,7 +180,18 @@ def choose_problems(findings: Findings, contenders: list[int], count: int) -> li
     The very first and the very last are left to themselves: one is often endless, the other over at once.
     """
     samples = collect(findings.runs)
-    quality = np.mean([np.minimum(samples[k].quality, 1e9) for k in contenders], axis=0)
+    return _evenly([samples[k].quality for k in contenders], count)
+
+
+def choose_policies(findings: PolicyFindings) -> list[str]:
+    """Return the names of those that are shown: those of the network, the best, then those that failed."""
+    own = [name for name in findings.runs if name.startswith(NETWORK)]
+    names = dict.fromkeys([*own, *findings.ranked(), *findings.runs])
+    return [name for name in names if findings.runs[name].walked][:AGENTS]
+
+
+def _evenly(qualities: list[Floats], count: int) -> list[int]:
+    quality = np.mean([np.minimum(one, 1e9) for one in qualities], axis=0)
     order = np.argsort(-quality, kind="stable")
     at = (np.arange(count) + 0.5) * len(order) / max(count, 1)
     return [int(order[k]) for k in dict.fromkeys(at.astype(int).tolist())]

@@ -120,10 +120,11 @@ def write_report(
     recorder = Recorder(attachments, problems)
     comparisons = [describe(part, attachments) for part in parts]
     for part in parts:
+        head = part.title if len(parts) > 1 else ""
         if isinstance(part.findings, PolicyFindings):
-            recorder.reel.missing.append("Agents are recorded; what policies did in their environment is not.")
+            recorder.add_policies(head, part.findings)
         else:
-            recorder.add(part.title if len(parts) > 1 else "", part.findings)
+            recorder.add(head, part.findings)
     data = {"title": title, "intro": list(intro), "tables": [describe_table(table) for table in tables]}
     return write_page(path, data | {"comparisons": comparisons, "replay": recorder.reel.document()}, attachments)
 

@@ -16,6 +16,7 @@ from agents import Run
 from agents.log import NOWHERE, Log
 from rt_gym import Grid, InputError, Problem, Squad
 from rt_gym.cost import to_floats
+from rt_gym.envs.evaluation import Walk
 from rt_gym.files import shown
 from training.report.packing import Attachments
 from training.runs import Contender
@@ -126,6 +127,24 @@ def record_squad(label: str, squad: Squad, allowance: int, max_ticks: int, comma
     return SquadRecording(label, squad, allowance, np.array(positions), np.array(work), np.array(unserved), command)
 
 
+class WalkRecording(NamedTuple):
+    """What a policy did in its environment.
+
+    Attributes:
+        label: what the policy is called.
+        env: the environment.
+        walk: the beginning of its episode.
+        steps, cost, solved: those of the whole episode.
+    """
+
+    label: str
+    env: str
+    walk: Walk
+    steps: int
+    cost: float
+    solved: bool
+
+
 class Reel:
     """The replays of a page: maps, problems on them, and runs.
 
@@ -177,6 +196,17 @@ class Reel:
                 "data": self._attachments.add({**columns, "unserved": one.unserved}),
             })  # fmt: skip
 
+    def add_walks(self, name: str, problem: Problem, recordings: Sequence[WalkRecording]) -> None:
+        """Take the walks of policies on one problem, which is called so."""
+        window = window_on(problem.grid, [one.walk.path for one in recordings])
+        number = self._add_problem(name, problem, window, None)
+        for one in recordings:
+            self._runs.append({
+                "problem": number, "label": one.label, "budget": one.env, "limit": None, "counted": "expansions",
+                "outcome": "goal" if one.solved else "cut", "moves": one.steps, "cost": one.cost, "command": "",
+                "policy": True, "data": self._attachments.add(_walk_columns(one.walk)),
+            })  # fmt: skip
+
     def document(self) -> dict[str, Any]:
         """Return all of it as the page reads it."""
         return {"maps": self._maps, "problems": self._problems, "runs": self._runs, "missing": self.missing}
@@ -209,9 +239,8 @@ def _columns(run: Run, window: Window) -> dict[str, NDArray[Any]]:
     """Return what is stored of a run. Lists of cells have a column that says how many of them each move has."""
     log = run.log
     assert log is not None
-    steps = np.diff(run.path.astype(np.int64), axis=0) + 1
     return {
-        "step": steps[:, 0] + 3 * steps[:, 1],
+        "step": _steps(run.path),
         "expansions": log.expansions,
         "scans": log.scans,
         "reason": log.reason,
@@ -221,6 +250,22 @@ def _columns(run: Run, window: Window) -> dict[str, NDArray[Any]]:
         **_spans(log, window),
         **_rises(log, window),
     }
+
+
+def _walk_columns(walk: Walk) -> dict[str, NDArray[Any]]:
+    """Return what is stored of a policy's walk: nobody knows of plans, of what was searched and of what was learned."""
+    none = np.zeros(len(walk.expansions), np.int64)
+    known = {"step": _steps(walk.path), "expansions": walk.expansions, "scans": walk.scans}
+    nothing = dict.fromkeys(("reason", "committed", "spans", "rises"), none)
+    nowhere = dict.fromkeys(("target", "pursued"), np.full_like(none, NOWHERE))
+    return known | nothing | nowhere | dict.fromkeys(("span_cell", "span_length", "rise_cell", "rise_heat"), none[:0])
+
+
+def _steps(path: NDArray[Any]) -> Cells:
+    """Return a number from 0 to 8 for every step of a path, 4 for one that stays in place."""
+    x, y = np.diff(path.astype(np.int64), axis=0).T
+    steps: Cells = (x + 1) + 3 * (y + 1)
+    return steps
 
 
 def _shown_cells(positions: NDArray[Any], window: Window) -> Cells:

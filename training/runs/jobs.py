@@ -178,7 +178,13 @@ def versions() -> dict[str, Any]:
 @cache
 def provenance() -> dict[str, Any]:
     """Return what else a reader may ask of a result: the commit of the sources, the command line, the processor."""
-    return {"commit": _commit(), "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]), "processor": _cpu()}
+    return {"commit": _commit(), "command": _command(), "processor": _cpu()}
+
+
+def _command() -> str:
+    """Return what was typed; ``python -m training.cli`` is ``rt-gym``."""
+    name = Path(sys.argv[0]).name
+    return shlex.join(["rt-gym" if name == "__main__.py" else name, *sys.argv[1:]])
 
 
 def _commit() -> str | None:

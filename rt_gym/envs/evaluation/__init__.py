@@ -12,13 +12,15 @@ from rt_gym import splits
 from rt_gym.envs import own_id
 from rt_gym.envs.evaluation.policies import is_agent, make_policy, name_of
 from rt_gym.envs.evaluation.result import COLUMNS, Comparison, Evaluation, Summary
-from rt_gym.envs.evaluation.runs import BatchRun, Columns, run_single, run_squad_batch, run_squads
+from rt_gym.envs.evaluation.runs import BatchRun, Columns, Walk, Walks, run_single, run_squad_batch, run_squads
+from rt_gym.envs.path import PathSettings
 from rt_gym.envs.pool import Sources
 from rt_gym.envs.squad.dealer import SquadSettings
+from rt_gym.envs.think import ThinkSettings
 from rt_gym.errors import InputError, checked_seed, flag, quoted, whole
 from rt_gym.problem import Problem
 
-__all__ = ["COLUMNS", "Comparison", "Evaluation", "Summary", "evaluate"]
+__all__ = ["COLUMNS", "Comparison", "Evaluation", "Summary", "Walk", "evaluate"]
 
 _SIDE_BY_SIDE = 256
 _OURS = ("autoreset_mode", "max_episode_steps", *Sources._fields)  # what evaluate settles itself
@@ -33,6 +35,7 @@ def evaluate(
     num_envs: int | None = None,
     max_moves: int | None = None,
     deterministic: bool = True,
+    record: int = 0,
     **settings: Any,
 ) -> Evaluation:
     """Let a policy meet every problem of a split once, and return what came of it.
@@ -50,6 +53,7 @@ def evaluate(
             environment, and a function then maps one observation to one action.
         max_moves: after how many moves, or ticks of a squad, an episode is cut; that of the environment if None.
         deterministic: whether a model takes its best action instead of a random one.
+        record: of how many steps of every episode the walk is kept, at most, where a step is a move or a thought.
         settings: those of the environment.
 
     Example:
@@ -66,12 +70,23 @@ def evaluate(
     batched, count = _how_many(policy, num_envs)
     began = perf_counter()
     env = _made(env_id, problems, batched, count, max_moves, settings)
-    columns = _run(env, policy, batched, seed, flag("deterministic", deterministic))
+    walks = _walks(env, whole("record", record, 0))
+    columns = _run(env, policy, batched, seed, flag("deterministic", deterministic), walks)
     seconds = perf_counter() - began
     limit = env.settings.max_ticks if isinstance(env.settings, SquadSettings) else env.settings.max_moves
     pool = tuple(env.settings.pool)
     env.close()
-    return Evaluation(env_id, name_of(policy), name, limit, pool, _judged(columns, pool), seconds, settings)
+    return Evaluation(
+        env_id,
+        name_of(policy),
+        name,
+        limit,
+        pool,
+        _judged(columns, pool),
+        seconds,
+        settings,
+        walks.close() if walks else (),
+    )
 
 
 def _problems(split: Any) -> tuple[list[Problem], str]:
@@ -112,12 +127,21 @@ def _made(
     )
 
 
-def _run(env: Any, policy: Any, batched: bool, seed: int, deterministic: bool) -> Columns:
+def _walks(env: Any, most: int) -> Walks | None:
+    """Return what takes the walks down; None if nobody asks for them."""
+    if not most:
+        return None
+    if not isinstance(env.settings, (PathSettings, ThinkSettings)):
+        raise InputError("record must be left out where a step is neither a move nor a thought")
+    return Walks([problem.start for problem in env.settings.pool], most)
+
+
+def _run(env: Any, policy: Any, batched: bool, seed: int, deterministic: bool, walks: Walks | None) -> Columns:
     decides = make_policy(policy, env, seed, deterministic)
     if isinstance(env.settings, SquadSettings):
         groups = _groups(env.settings)
         return (run_squad_batch if batched else run_squads)(env, decides, groups, seed)
-    return BatchRun(env, decides, seed).run() if batched else run_single(env, decides, seed)
+    return BatchRun(env, decides, seed, walks).run() if batched else run_single(env, decides, seed, walks)
 
 
 def _groups(settings: SquadSettings) -> list[list[int]]:

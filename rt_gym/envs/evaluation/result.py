@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.bootstrap import Estimate, Floats, estimate, resampled_medians, resampled_sums
-from rt_gym.envs.evaluation.runs import Columns
+from rt_gym.envs.evaluation.runs import Columns, Walk
 from rt_gym.errors import InputError, quoted
 from rt_gym.files import PathLike, atomic_write
 from rt_gym.problem import Problem
@@ -128,6 +128,7 @@ class Evaluation:
         columns: arrays by name, see ``COLUMNS``; those of the problems themselves are made from ``problems``.
         seconds: how long all of it took.
         settings: what else was given to the environment.
+        walks: the first steps of every episode, if that was asked for.
     """
 
     env_id: str
@@ -138,6 +139,7 @@ class Evaluation:
     columns: Columns = field(repr=False)
     seconds: float
     settings: Mapping[str, Any] = field(default_factory=dict)
+    walks: tuple[Walk, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         """Return how many problems there are."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ _KINDS: dict[str, Any] = {
     "scans": np.int64,
     "seconds": np.float64,
 }
+_NO_STEPS = (np.empty(0, np.int64), np.empty((0, 2), np.int32), np.empty(0, np.int64), np.empty(0, np.int64))
 _IDLE = -1  # the number of an episode for which no problem is left
-_COUNTED = ("steps", "return", "expansions", "scans")  # what is summed up step by step
+_WORK = ("expansions", "scans")
+_COUNTED = ("steps", "return", *_WORK)  # what is summed up step by step
 
 
 def make_columns(count: int) -> Columns:
@@ -30,16 +32,65 @@ def make_columns(count: int) -> Columns:
     return {name: np.zeros(count, kind) for name, kind in _KINDS.items()}
 
 
+class Walk(NamedTuple):
+    """The beginning of an episode, step by step, ``n`` steps in all.
+
+    Attributes:
+        path: int32[n + 1, 2], the positions, the start first; a step that thinks, waits or hits a wall stays in place.
+        expansions, scans: int64[n], what was counted for every step.
+    """
+
+    path: NDArray[np.int32]
+    expansions: NDArray[np.int64]
+    scans: NDArray[np.int64]
+
+
+class Walks:
+    """Takes down the first steps of episodes.
+
+    Args:
+        starts: where those of all problems begin.
+        most: how many steps of an episode are taken down.
+    """
+
+    def __init__(self, starts: Sequence[tuple[int, int]], most: int) -> None:
+        self._starts, self._room = np.array(starts, np.int32), np.full(len(starts), most)
+        self._steps: list[tuple[NDArray[Any], ...]] = []
+
+    def enter(self, problems: NDArray[np.int64], positions: NDArray[Any], info: dict[str, Any]) -> None:
+        """Take down a step in the episodes of these problems: where it has led, and what was counted for it."""
+        kept = self._room[problems] > 0
+        self._room[problems] -= 1
+        if kept.any():
+            work = (np.broadcast_to(info.get(name, 0), kept.shape)[kept] for name in _WORK)
+            self._steps.append((problems[kept], positions[kept], *work))
+
+    def close(self) -> tuple[Walk, ...]:
+        """Return what was taken down, in the order of the problems."""
+        problems, positions, *work = map(np.concatenate, zip(*self._steps, strict=True)) if self._steps else _NO_STEPS
+        order, count = np.argsort(problems, kind="stable"), len(self._starts)
+        cuts = np.cumsum(np.bincount(problems, minlength=count))[:-1]
+        parts = (np.split(values[order], cuts) for values in (positions, *work))
+        return tuple(
+            Walk(np.vstack([start, path]), *counts) for start, path, *counts in zip(self._starts, *parts, strict=True)
+        )
+
+
+def counts_of(info: dict[str, Any], chosen: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return what was counted in some episodes of a batch, where anything was."""
+    return {name: info[name][chosen] for name in _WORK if name in info}
+
+
 def path_cost(env: Any, moves: Any, diagonals: Any) -> Any:
     """Return the cost of so many moves, standing still and bumps included, of which some were diagonal."""
     return moves + (env.settings.rules().diagonal - 1.0) * diagonals
 
 
-def run_single(env: Any, policy: Policy, seed: int) -> Columns:
+def run_single(env: Any, policy: Policy, seed: int, walks: Walks | None = None) -> Columns:
     """Walk every problem of a single environment's pool."""
     columns = make_columns(len(env.settings.pool))
     for k in range(len(env.settings.pool)):
-        row = _run_one(env, policy, k, {"index": k}, seed)
+        row = _run_one(env, policy, k, {"index": k}, seed, walks)
         tally = env.kernel_view.trip.tally[0]
         row |= {"moves": int(tally.moves), "cost": path_cost(env, int(tally.moves), int(tally.diagonals))}
         for name, value in row.items():
@@ -47,7 +98,9 @@ def run_single(env: Any, policy: Policy, seed: int) -> Columns:
     return columns
 
 
-def _run_one(env: Any, policy: Policy, k: int, options: dict[str, Any], seed: int) -> dict[str, Any]:
+def _run_one(
+    env: Any, policy: Policy, k: int, options: dict[str, Any], seed: int, walks: Walks | None = None
+) -> dict[str, Any]:
     """Walk one episode and return what was counted step by step; ``seconds`` is what the policy took."""
     row: dict[str, Any] = dict.fromkeys((*_COUNTED, "seconds"), 0)
     observation, info = env.reset(seed=seed + k, options=options)
@@ -58,6 +111,8 @@ def _run_one(env: Any, policy: Policy, k: int, options: dict[str, Any], seed: in
         action = policy.act(observation, info.get("action_mask"))
         row["seconds"] += perf_counter() - began
         observation, reward, terminated, truncated, info = env.step(action)
+        if walks:
+            walks.enter(np.array([k]), np.array([env.kernel_view.position]), info)
         began = perf_counter()
         row["steps"] += 1
         row["return"] += reward
@@ -73,10 +128,11 @@ class BatchRun:
         env: the batch, whose ended episodes wait for ``reset``.
         policy: what decides.
         seed: of the first problem, whose successors have the next ones.
+        walks: takes down the steps, if anything.
     """
 
-    def __init__(self, env: Any, policy: Policy, seed: int) -> None:
-        self._env, self._policy, self._seed = env, policy, seed
+    def __init__(self, env: Any, policy: Policy, seed: int, walks: Walks | None = None) -> None:
+        self._env, self._policy, self._seed, self._walks = env, policy, seed, walks
         self._number = np.arange(env.num_envs)
         self._left = self._going = env.num_envs  # the first problem nobody has been given; episodes that are not idle
         self._counts = {name: np.zeros(env.num_envs, _KINDS[name]) for name in (*_COUNTED, "moves")}
@@ -108,6 +164,9 @@ class BatchRun:
             counts["expansions"] += info["expansions"]
             counts["scans"] += info["scans"]
         self._env.count_moves(actions, info, counts["moves"], self._diagonals)
+        if self._walks:
+            mine = self._number != _IDLE
+            self._walks.enter(self._number[mine], self._env.positions()[mine], counts_of(info, mine))
 
     def _close(self, over: NDArray[np.bool_], terminated: NDArray[np.bool_]) -> None:
         """Enter what came of the episodes that have ended."""

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results, concatenate_maps, make_own_maps, tabulate_problems
+from rt_gym.envs.batch import Results, concatenate_maps, locate, make_own_maps, tabulate_problems
 from rt_gym.envs.episodes import replace_problem
 from rt_gym.envs.frames import Frames
 from rt_gym.envs.path.batch import (
@@ -281,3 +281,8 @@ class RTPathVectorEnv(GridVectorEnv[PathSettings]):
         """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
         moves += 1
         diagonals += self._diagonal.take(actions) & ~info["blocked"]
+
+    def positions(self) -> NDArray[np.int32]:
+        """Return where the agents of all episodes stand, n x 2."""
+        problems = self._episodes.common.problem if self.settings.private else None  # otherwise cells count through all
+        return locate(self._maps, self._problems, problems, self._episodes.at)

@@ -12,6 +12,7 @@ from rt_gym.envs.batch import (
     Results,
     concatenate_maps,
     known_truth,
+    locate,
     make_own_maps,
     tabulate_problems,
 )
@@ -198,6 +199,11 @@ class RTThinkVectorEnv(GridVectorEnv[ThinkSettings]):
         """Bring the numbers of moves, and of diagonal ones among them, up to date after a step."""
         tally = self._episodes.arrays.trip.tally[:, 0]
         moves[:], diagonals[:] = tally["moves"], tally["diagonals"]
+
+    def positions(self) -> NDArray[np.int32]:
+        """Return where the agents of all episodes stand, n x 2."""
+        episodes = self._episodes
+        return locate(self._maps, self._problems, episodes.common.problem, episodes.arrays.trip.state["at"][:, 0])
 
     def _own_maps(self, count: int) -> OwnMaps | None:
         settings = self.settings

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rt_gym import evaluate
 from training.judge import think, walks
 from training.judge.policies import NETWORK, PolicyFindings
 from training.learn import problems_of
+from training.report.chosen import Recorder
 from training.report.comparison import Part, describe
 from training.report.html import write_report
 from training.report.packing import Attachments
@@ -36,7 +38,7 @@ def thinking(courses: tuple[Course, ...]) -> PolicyFindings:
 def walking() -> PolicyFindings:
     courses = tuple(find_courses(["random-16-test"], Draw(1)))[:4]
     policies = {"random": "random", NETWORK: "greedy", "astar": "astar"}
-    found = {name: evaluate(LEVEL, policy, problems_of(courses)) for name, policy in policies.items()}
+    found = {name: evaluate(LEVEL, policy, problems_of(courses), record=99) for name, policy in policies.items()}
     return walks.judged(found, courses, ASKED)
 
 
@@ -109,7 +111,34 @@ class TestReport:
         (pick,) = told["cards"][0]["picks"]
         assert (pick["ranked"], pick["text"]) == ([], "every policy has failed a problem")
 
+    def test_walks_can_be_replayed_the_network_first_and_what_is_cut_off_is_told(
+        self, walking: PolicyFindings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("training.report.chosen._MOVES", 60)
+        recorder = Recorder(Attachments(), problems=2)
+        recorder.add_policies("", walking)
+        replay = recorder.reel.document()
+        assert [run["label"] for run in replay["runs"]] == [NETWORK, "astar", "random"] * 2
+        assert replay["missing"] == ["3 of 3 policies on 2 of 4 problems can be replayed, the network first."]
+        names = [f"{one.name}, problem 1: {one.tasks[0].start} to {one.tasks[0].goal}" for one in walking.courses]
+        for run in replay["runs"]:
+            k, own = names.index(replay["problems"][run["problem"]]["name"]), walking.runs[run["label"]]
+            assert (run["moves"], run["cost"]) == (own.columns["steps"][k], own.columns["cost"][k])
+            assert run["outcome"] == ("goal" if own.solved[k] else "cut")
+            (recorded,) = (length for name, _, length in run["data"]["columns"] if name == "step")
+            assert recorded == min(20, own.columns["steps"][k])
+
+    def test_a_thought_stays_in_place_and_takes_as_long_as_a_straight_step(self, thinking: PolicyFindings) -> None:
+        for run in thinking.runs.values():
+            assert run.walked is not None
+            for walk, time, thought in zip(run.walked.walks, run.columns["time"], run.columns["thought"], strict=True):
+                steps = np.abs(np.diff(walk.path, axis=0)).sum(axis=1)
+                assert (steps == 0).sum() == thought
+                assert np.sqrt(steps.clip(1)).sum() == pytest.approx(time)
+
     def test_a_page_says_that_nothing_was_recorded(self, walking: PolicyFindings, tmp_path: Path) -> None:
-        page = write_report(tmp_path / "report.html", "A training", [Part("", walking)]).read_text("ascii")
+        runs = {name: replace(run, walked=None) for name, run in walking.runs.items()}
+        part = Part("", replace(walking, runs=runs))
+        page = write_report(tmp_path / "report.html", "A training", [part]).read_text("ascii")
         assert '"title":"A training"' in page
-        assert "what policies did in their environment is not" in page
+        assert "the walks of the policies were not recorded" in page

@@ -23,6 +23,7 @@ pytest.importorskip("selenium", reason="needs selenium")
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="needs chromium and chromedriver")
@@ -30,6 +31,8 @@ pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="needs chromium
 HOSTILE = "</script><img src=x onerror=alert(1)> \"'& ü 漢"
 NARROW, WIDE = (390, 800), (1280, 900)
 FREE, WALL, UNSEEN = 0, 1, 2  # as in film.js
+# Open a problem with two runs at a moment, and wait until it is shown.
+OPEN = "const [problem, runs, moment, done] = arguments; replay.open(problem, runs, moment).then(() => done());"
 Pair = tuple[Path, list[Recording]]
 
 
@@ -184,9 +187,9 @@ class TestReplay:
 
     def test_an_address_names_a_moment(self, driver: Any, pair: Pair) -> None:
         show(driver, pair[0])
-        driver.execute_script("window.replay.seek(17)")
-        address = driver.current_url
-        assert address.endswith("#problem=0&a=0&b=1&move=17")
+        for moment in range(300):  # more often than a browser takes another address
+            driver.execute_script("window.replay.seek(arguments[0] % 18)", moment)
+        WebDriverWait(driver, 10).until(lambda it: it.current_url.endswith("#problem=0&a=0&b=1&move=11"))
         show(driver, pair[0], fragment="#problem=0&a=1&b=0&move=9")
         assert facts(driver, 1)["position"] == "{}, {}".format(*pair[1][0].run.path[9])
         show(driver, pair[0], fragment="#problem=99&a=x&move=-5")
@@ -275,18 +278,29 @@ class TestReport:
         chosen = driver.execute_script("const r = window.replay; return r.problems[Number(r.problem.value)].name")
         assert chosen.endswith(name)
 
-    def test_policies_have_neither_commands_nor_replays(self, driver: Any, tmp_path: Path) -> None:
+    def test_policies_have_no_commands_but_their_walks(self, driver: Any, tmp_path: Path) -> None:
         courses = tuple(find_courses(["rooms-64"], Draw(4, 10, 30)))
         times = think.contest({"network": think.follow_rule}, problems_of(courses), vision=2, slice=5)
         page = write_report(tmp_path / "a.html", "Thinking", [Part("", think.judged(times, courses, {"seed": 0}))])
         show(driver, page)
-        assert find_all(driver, "h1")[0].text == "Thinking"
-        assert "No run was recorded" in find_all(driver, "#replay")[0].text
         options = [one.text for one in find_all(driver, "#problems select option:checked")]
         assert options[1:] == ["network", "time / optimal"]
-        for place, last in (("#tradeoff", "solved 4/4"), ("#problems", "Not recorded.")):
+        for place, last in (("#tradeoff", "solved 4/4"), ("#problems", "Click to replay.")):
             driver.execute_script(f"document.querySelector('{place} .point path').dispatchEvent(new Event('focus'))")
             assert find_all(driver, "#hint")[0].text.endswith(last)
+        runs = driver.execute_script("return replay.runs.map((run) => [replay.problems[run.problem].start, run.label])")
+        starts = [list(task.start) for task in courses[0].tasks]
+        for number, (start, label) in enumerate(runs):
+            walk = times[label].walks[starts.index(start)]
+            last = min(len(walk.expansions), 750)  # an eighth of what is recorded of a problem
+            for moment in (0, 5, last // 2, last):
+                driver.execute_async_script(OPEN, number // 8, [number, number], moment)
+                told = facts(driver, 0)
+                decided = min(moment + 1, last)
+                assert told["position"] == "{}, {}".format(*walk.path[moment])
+                assert told["in all"] == f"{walk.expansions[:decided].sum():,}"
+                assert told["scans"] == f"{walk.scans[:decided].sum():,}"
+        assert "learned" not in find_all(driver, ".replay .legend")[0].text
 
     def test_an_interrupted_comparison_says_so(self, driver: Any, tmp_path: Path) -> None:
         show(driver, write_unfinished(tmp_path / "a.html", "t", f"Stopped {HOSTILE}", {"command": "rt-gym compare x"}))

@@ -162,11 +162,20 @@ class Film {
   // Up to which moment the plan was followed: to its end, or until the agent planned anew because the map was not as it
   // had believed. Where the plan would have gone from there is not known.
   planEnd(m) {
-    if (m >= this.moves) return m;
+    if (m >= this.moves || this.run.policy) return m;
     const { committed, reason } = this.columns, last = Math.min(this.moves, m + 1 + committed[m]);
     let end = m + 1;
     while (end < last && reason[end] !== 0) end++;
     return end;
+  }
+
+  // What the legend need not explain where a run has none of it.
+  has(layer) {
+    const { span_cell, rise_cell, target, pursued } = this.columns;
+    const goal = cellOf(this.map, ...this.problem.goal);
+    const shows = { expanded: () => span_cell.length, learned: () => rise_cell.length, plan: () => !this.run.policy,
+      subgoal: () => [target, pursued].some((cells) => cells.some((cell) => cell >= 0 && cell !== goal)) };
+    return Boolean(shows[layer]());
   }
 
   spent(m) {
@@ -199,7 +208,8 @@ class Film {
       return this.run.outcome === "goal" ? `Goal reached at a cost of ${digits(this.run.cost)}${quality}.` : ENDS[this.run.outcome];
     }
     if (this.columns.reason[m] === 2) return "It lost this move to its budget.";
-    if (this.x[m] === this.x[m + 1] && this.y[m] === this.y[m + 1]) return "It stands still.";
+    if (this.x[m] === this.x[m + 1] && this.y[m] === this.y[m + 1]) return this.run.policy && this.isSearch(m) ? "It thinks." : "It stands still.";
+    if (this.run.policy) return "It moves.";
     const left = this.columns.committed[m];
     const rest = left ? `, ${plural(left, "move")} of the plan to come` : "";
     return (this.columns.reason[m] === 0 ? "It has planned" : "It follows its plan") + rest + ".";
@@ -214,6 +224,7 @@ const ENDS = {
   "out of moves": "Not at the goal: no moves left.",
   "no path": "Not at the goal: no way is known.",
   overrun: "Not at the goal: the budget is too small for a move.",
+  cut: "Not at the goal: the episode was cut.",
 };
 
 // A squad: a moment is a tick, and what is spent was spent in the tick that led to it.

@@ -32,7 +32,7 @@ class Replay {
     this.tempo = choice("speed", SPEEDS.map((speed) => [speed, `${speed} per second`]), this.speed, (value) => (this.speed = Number(value)));
     const zoom = choice("view", [[0, "whole map"], [128, "128 cells"], [64, "64 cells"], [32, "32 cells"]], 0, (value) => this.look(Number(value)));
     const layers = Object.entries(LAYERS).map(([name, text]) => tick(text, true, (on) => this.setLayer(name, on)));
-    this.link = make("button", { type: "button", title: "copy the address of this moment", onclick: () => copy(location.href, this.link) }, "link");
+    this.link = make("button", { type: "button", title: "copy the address of this moment", onclick: () => copy(new URL(this.address(), location.href).href, this.link) }, "link");
     this.controls = make("div", { class: "controls" },
       button("|\u25c0", "to the start (Home)", () => this.seek(0)),
       button("\u25c0 1", "one move back (left)", () => this.step(-1)),
@@ -100,7 +100,7 @@ class Replay {
     });
     this.slider.max = this.number.max = this.end;
     this.length.textContent = ` of ${WHOLE.format(this.end)}`;
-    this.explain(films[0]);
+    this.explain(this.shown);
     this.seek(Math.min(this.moment, this.end));
     this.element.dataset.ready = "yes";
   }
@@ -124,14 +124,17 @@ class Replay {
     return this.walls.get(map);
   }
 
-  explain(film) {
-    const p = this.palette;
-    const solo = [["agent", p.agent, "disc"], ["start", p.start, "disc"], ["goal", p.goal, "star"], ["subgoal or target", p.subgoal, "diamond"],
-      ["trail", p.trail, "line"], ["plan", p.subgoal, "dashes"], ["expanded for this move", p.expanded], ["learned h, little", p.ground[4]], ["much", p.ground[p.ground.length - 1]]];
-    const squad = [["unit", p.units[1], "disc"], ["stands still", p.units[1], "square"], ["its goal", p.units[1], "ring"]];
-    const all = [...(film.units ? squad : solo), ["wall", p.wall], ...(film.problem.vision === null ? [] : [["not seen", p.fog[0]]]),
-      ...(film.problem.changes.length ? [["changed", p.changed]] : [])];
-    this.legend.replaceChildren(...all.map(([text, colour, shape]) => {
+  // The legend: marks and colours that the runs of either side have.
+  explain(films) {
+    const p = this.palette, { units, changes, vision } = films[0].problem;
+    const any = (layer) => films.some((film) => film.has(layer));
+    const solo = () => [["agent", p.agent, "disc"], ["start", p.start, "disc"], ["goal", p.goal, "star"],
+      any("subgoal") && ["subgoal or target", p.subgoal, "diamond"], ["trail", p.trail, "line"], any("plan") && ["plan", p.subgoal, "dashes"],
+      any("expanded") && ["expanded for this move", p.expanded],
+      ...(any("learned") ? [["learned h, little", p.ground[4]], ["much", p.ground[p.ground.length - 1]]] : [])];
+    const squad = () => [["unit", p.units[1], "disc"], ["stands still", p.units[1], "square"], ["its goal", p.units[1], "ring"]];
+    const all = [...(units ? squad() : solo()), ["wall", p.wall], vision !== null && ["not seen", p.fog[0]], changes.length && ["changed", p.changed]];
+    this.legend.replaceChildren(...all.filter(Boolean).map(([text, colour, shape]) => {
       const sample = make("i", { class: `sample ${shape || "tile"}` });
       sample.style.setProperty("--own", rgb(colour));
       return make("li", {}, sample, text);
@@ -234,18 +237,23 @@ class Replay {
   }
 
   // The address of the page names the moment, so that it can be sent to somebody.
-  note() {
+  address() {
     const [a, b] = this.chosen;
-    history.replaceState(null, "", `#problem=${this.problem.value}&a=${a}&b=${b}&move=${this.moment}`);
+    return `#problem=${this.problem.value}&a=${a}&b=${b}&move=${this.moment}`;
   }
 
-  // Go where the address says, as far as there is such a place; return whether it says anything.
+  // Put it up when things have come to rest: browsers refuse an address that changes too often.
+  note() {
+    clearTimeout(this.noting);
+    this.noting = setTimeout(() => history.replaceState(null, "", this.address()), 200);
+  }
+
+  // Go where the address says, as far as there is such a place; null if it says nothing.
   follow() {
     const said = new URLSearchParams(location.hash.slice(1));
-    if (!said.has("problem")) return false;
+    if (!said.has("problem")) return null;
     const problem = Number(said.get("problem"));
     const runs = ["a", "b"].map((name) => Number(said.get(name) ?? -1));
-    this.open(problem in this.problems ? problem : 0, runs, Number(said.get("move")));
-    return true;
+    return this.open(problem in this.problems ? problem : 0, runs, Number(said.get("move")));
   }
 }
