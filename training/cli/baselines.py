@@ -23,6 +23,10 @@ from training.cli.terminal import (
 )
 
 Levels = Annotated[list[str] | None, MAPS.option("ID", "Levels such as RTPath-Random-16x16-v0; repeatable.")]
+Learners = Annotated[
+    list[str] | None,
+    LEARNING.option("NAME", "PPO, MaskablePPO, RecurrentPPO or recipe; repeatable, all if nothing is said."),
+]
 Seeds = Annotated[int, LEARNING.option("N", "Trainings of every learner.", min=1, max=1000)]
 Steps = Annotated[int, LEARNING.option("N", "Steps of every training.", min=64)]
 Out = Annotated[Path, OUTPUT.option("FOLDER", "For finished trainings.", parser=named)]
@@ -31,8 +35,9 @@ Docs = Annotated[Path | None, OUTPUT.option("FOLDER", "Also write FOLDER/baselin
 
 def baselines(
     level: Levels = None,
+    learner: Learners = None,
     seeds: Seeds = 5,
-    steps: Steps = 100_000,
+    steps: Steps = 200_000,
     jobs: Jobs = -1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,
@@ -42,18 +47,20 @@ def baselines(
 ) -> None:
     """Train PPO, MaskablePPO, RecurrentPPO and the recipe on levels, beside chance, rules and agents that search.
 
-    Without --level: three levels of 16 x 16 cells. A training takes a minute or two.
+    Without --level: random obstacles and rooms of 16 x 16 cells, known and in fog. A training takes a minute or two.
     Finished trainings are kept in the folder: the same command goes on where it was stopped.
     """
     from training.learn.rl.baselines import BaselineConfig, run_baselines
     from training.report.baselines_page import level_table, overall_table, write_baselines
 
     workers = make_workers(jobs, backend, scheduler)
-    config = BaselineConfig(**{"levels": tuple(level)} if level else {}, seeds=seeds, steps=steps)
+    chosen = {"levels": level, "learners": learner}
+    said = {name: tuple(values) for name, values in chosen.items() if values}
+    config = BaselineConfig(**said, seeds=seeds, steps=steps)
     make_folder(out)
     with interruptible("finished trainings are kept", out), progress("beginning", config.count) as advance:
         documents = run_baselines(config, out, workers, lambda *told: advance(*told))
-    options = "".join(f" --level {name}" for name in level or ())
+    options = "".join(f" --{name[:-1]} {value}" for name, values in said.items() for value in values)
     command = f"rt-gym train baselines{options} --seeds {seeds} --steps {steps} --write-docs docs"
     written = write_baselines(write_docs, documents, command) if write_docs else []
     if as_json:

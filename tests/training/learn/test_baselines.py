@@ -26,7 +26,7 @@ from training.runs import Workers
 
 LEVEL, OTHER = "RTPath-Open-16x16-v0", "RTPathFog-Random-16x16-v0"
 HERE = Workers(jobs=1)
-SMALL = BaselineConfig((LEVEL, OTHER), seeds=2, steps=64)
+SMALL = BaselineConfig((LEVEL, OTHER), seeds=2, steps=125)
 
 
 def filled(cell: Cell) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def filled(cell: Cell) -> dict[str, Any]:
     rank = POLICIES.index(cell.policy)
     looks = [[16.0 * k, 0.1 * k, 0.05 * k] for k in range(3)] if cell.policy in LEARNERS else []
     share = rank / len(POLICIES) + 0.01 * cell.seed
-    told = {"label": cell.policy, "solved": share, "weighted": share, "expansions": 0.0}
+    told = {"label": cell.policy, "solved": share, "weighted": share, "expansions": 0.0, "seconds": 1.5}
     return told | {"looks": looks}
 
 
@@ -64,7 +64,7 @@ class TestCells:
         first = run_baselines(SMALL, tmp_path, HERE, quiet)
         assert counted == list(SMALL.cells())
         assert run_baselines(SMALL, tmp_path, HERE, quiet) == first
-        assert len(counted) == SMALL.count == 2 * (2 * 5 + 4)
+        assert len(counted) == SMALL.count == 2 * (2 * 5 + 5)
         shards = sorted((tmp_path / "jobs").rglob("*.npz"))
         shards[0].write_bytes(shards[0].read_bytes()[:-9])
         assert run_baselines(SMALL, tmp_path, HERE, quiet) == first
@@ -83,6 +83,15 @@ class TestCells:
         assert found[ANCHOR]["beaten_by_recipe"][0] == 0.0
         assert found[RANDOM]["interquartile_mean"][0] < found[RECIPE]["interquartile_mean"][0]
 
+    def test_a_learner_can_be_left_out_and_what_does_not_learn_stays(self, counted: list[Cell], tmp_path: Path) -> None:
+        config = BaselineConfig((LEVEL,), seeds=2, steps=125, learners=("PPO",))
+        documents = run_baselines(config, tmp_path, HERE, quiet)
+        (document,) = documents
+        assert list(document["policies"]) == [name for name in POLICIES if name == "PPO" or name not in LEARNERS]
+        assert all(row[3] == row[4] == "" for row in overall_table(documents).rows)
+        write_baselines(tmp_path, documents, "rt-gym train baselines --learner PPO")
+        assert "MaskablePPO`" not in (tmp_path / "baselines.md").read_text()
+
     @pytest.mark.parametrize(
         ("given", "says"),
         [
@@ -90,6 +99,7 @@ class TestCells:
             ({"levels": (LEVEL, LEVEL)}, "each of them once"),
             ({"seeds": 0}, "seeds must be a whole number from 1"),
             ({"steps": 1}, "steps must be a whole number"),
+            ({"learners": ("DQN",)}, 'learners must be "PPO", "MaskablePPO", "RecurrentPPO" or "recipe"'),
         ],
     )
     def test_what_cannot_be_compared_is_refused(self, given: dict[str, Any], says: str) -> None:
@@ -116,11 +126,12 @@ def test_the_command_trains_every_learner_and_judges_it(tmp_path: Path, monkeypa
     monkeypatch.setattr("training.learn.rl.model.STEPS", 20)
     monkeypatch.setattr("training.learn.rl.model.EPOCHS", 1)
     monkeypatch.setattr("training.learn.rl.baselines.LOOKS", 1)
-    options = ["--level", LEVEL, "--seeds", "1", "--steps", "1024", "--jobs", "1", "--out", str(tmp_path), "--json"]
+    options = ["--level", LEVEL, "--seeds", "1", "--steps", "4000", "--jobs", "1", "--out", str(tmp_path), "--json"]
     result = CliRunner().invoke(app, ["train", "baselines", *options])
     assert result.exit_code == 0, result.stderr
     (document,) = json.loads(result.stdout)
     policies = document["policies"]
     assert policies["astar"]["runs"][0]["weighted"] == pytest.approx(1.0)
+    assert all(policies[name]["runs"][0]["looks"][-1][0] == 4000 for name in LEARNERS if name != RECIPE)
     assert policies["best bounded"]["runs"][0]["label"] in ("lrta", "rtaa", "lss-lrta")
-    assert all(policies[name]["runs"][0]["looks"][-1][0] >= 1024 for name in LEARNERS)
+    assert all(policies[name]["runs"][0]["looks"][-1][0] >= 4000 for name in LEARNERS)

@@ -160,7 +160,7 @@ class TestExport:
 
     def test_learners_for_other_features_or_actions_are_refused(self) -> None:
         model = learner(RLConfig(env=DEPTH, **QUICK))
-        with pytest.raises(InputError, match="not one that decides the deepen from our features"):
+        with pytest.raises(InputError, match="the deepen from our features: it reads 24 numbers and not 30"):
             export(model, "deepen", 4, 20, {})
         with pytest.raises(InputError, match="must have 7 outputs, one for each action, not 4"):
             export(model, "depth", 7, 20, {})
@@ -194,10 +194,17 @@ class TestZips:
         assert agree(model, network, rows) == 1.0
         assert network.about == {"from": "model.zip"}
 
-    def test_what_is_no_model_is_refused(self, tmp_path: Path) -> None:
-        (tmp_path / "model.zip").write_bytes(b"PK nothing")
-        with pytest.raises(InputError, match=r"is no model of PPO, A2C(, DQN or MaskablePPO| or DQN)"):
-            import_zip(tmp_path / "model.zip", "depth", 4, trusted=True)
+    def test_what_is_no_model_is_refused_with_the_reason(self, tmp_path: Path) -> None:
+        path = tmp_path / "model.zip"
+        with pytest.raises(InputError, match=r"model.zip: cannot be read \(No such file or directory\)"):
+            import_zip(path, "depth", 4, trusted=True)
+        path.write_bytes(b"PK nothing")
+        with pytest.raises(InputError, match=r"model.zip: is not a readable .zip archive, as models of Stable"):
+            import_zip(path, "depth", 4, trusted=True)
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("letter", "to nobody")
+        with pytest.raises(InputError, match=r"is no model of PPO, A2C(, DQN or MaskablePPO| or DQN); .*No data found"):
+            import_zip(path, "depth", 4, trusted=True)
 
     def test_a_refusal_names_the_reason_of_every_learner(self, zipped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*_: object, **__: object) -> None:

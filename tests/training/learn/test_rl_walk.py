@@ -116,6 +116,8 @@ class TestNetworks:
     def test_images_and_other_observations_are_refused(self) -> None:
         env = gym.make(LEVEL, observation="dict")
         model = sb3.PPO("MultiInputPolicy", env, n_steps=64, device="cpu")
+        with pytest.raises(InputError, match="stack must be 1, not 2"):
+            export_walker(model, gym.make("RTPath-v0", stack=2).unwrapped.settings, {})  # type: ignore[attr-defined]
         with pytest.raises(InputError, match="the observation must be \"box\", not 'dict'"):
             export_walker(model, env.unwrapped.settings, {})  # type: ignore[attr-defined]
 

@@ -100,16 +100,16 @@ def make_model(config: RLConfig, env: Any, log: Path | None = None) -> Any:
         "tensorboard_log": None if log is None else str(log),
     }
     units, walks = list(config.hidden), config.decide == MOVE
-    norm = {"max_grad_norm": NORM} if walks else {}
+    norm, inputs = ({"max_grad_norm": NORM}, scaled_inputs(env)) if walks else ({}, {})
     if config.algo == "dqn":
         return sb3.DQN(
-            **common, **norm, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU} | _inputs(config, env),
+            **common, **norm, policy_kwargs={"net_arch": units, "activation_fn": torch.nn.ReLU} | inputs,
             batch_size=512, train_freq=1, gradient_steps=4, buffer_size=500_000,
             learning_starts=min(10_000, config.steps // 10), target_update_interval=2_000,
             exploration_fraction=0.3, exploration_final_eps=0.02,
         )  # fmt: skip
     net = {"net_arch": {"pi": units, "vf": [_WIDE, _WIDE]}, "activation_fn": torch.nn.ReLU if walks else torch.nn.Tanh}
-    net |= _inputs(config, env)
+    net |= inputs
     if config.algo == "a2c":
         return sb3.A2C(**common, **norm, policy_kwargs=net, n_steps=16, gae_lambda=0.95, ent_coef=0.001)
     steps = min(max(16, 16_384 // config.episodes), max(1, config.steps // config.episodes))
@@ -120,10 +120,8 @@ def make_model(config: RLConfig, env: Any, log: Path | None = None) -> Any:
     )  # fmt: skip
 
 
-def _inputs(config: RLConfig, env: Any) -> dict[str, Any]:
-    """Return how a policy takes what it reads: as it is, but the numbers of walks about as large as each other."""
-    if config.decide != MOVE:
-        return {}
+def scaled_inputs(env: Any) -> dict[str, Any]:
+    """Return what makes a policy read the numbers of a path environment about as large as each other."""
     from stable_baselines3.common.torch_layers import FlattenExtractor
 
     class Scaled(FlattenExtractor):
@@ -195,8 +193,11 @@ def _layers(model: Any, decide: str, inputs: int) -> dict[str, Any]:
     linear = [layer for layer in actor(model) if isinstance(layer, torch.nn.Linear)]
     kinds = {type(layer) for layer in actor(model)} - {torch.nn.Linear}
     known = {torch.nn.Tanh: "tanh", torch.nn.ReLU: "relu"}
-    if not linear or len(kinds) > 1 or not kinds <= set(known) or linear[0].in_features != inputs:
-        raise InputError(f"the learner's network is not one that decides the {decide} from our features")
+    reads, refused = linear[0].in_features if linear else 0, f"is not one that decides the {decide} from our features"
+    if len(kinds) > 1 or not kinds <= set(known):
+        raise InputError(f"the learner's network {refused}: between its layers stands something else than tanh or relu")
+    if reads != inputs:
+        raise InputError(f"the learner's network {refused}: it reads {reads} numbers and not {inputs}")
     layers = tuple((layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear)
     return {"layers": layers, "activation": known[kinds.pop()] if kinds else "tanh"}
 
@@ -214,6 +215,8 @@ def export_walker(model: Any, settings: PathSettings, about: dict[str, Any]) -> 
     """
     if settings.observation != "box":
         raise InputError(f'the observation must be "box", not {quoted(settings.observation)}')
+    if settings.stack > 1:
+        raise InputError(f"stack must be 1, not {settings.stack}: such a network reads one observation")
     seen = {"window": settings.window, "visits": settings.visits, "history": settings.history}
     return Network(
         decide=MOVE,
@@ -254,10 +257,11 @@ def import_zip(path: PathLike, decide: str, d_max: int, history: int = 20, *, tr
         what = "a .zip of Stable-Baselines3 can run code when it is read"
         raise InputError(f"{shown(path)}: {what}; say that you trust it")
 
+    _check_archive(path)
     _, sb3 = libraries()
     learners = [sb3.PPO, sb3.A2C, sb3.DQN, *([_maskable_ppo()] if find_spec("sb3_contrib") else [])]
     reasons: dict[str, list[str]] = {}
-    for learner in learners if _is_archive(path) else ():
+    for learner in learners:
         try:
             model = learner.load(path, device="cpu")
         except Exception as error:  # most often it was made by another learner: its parameters do not fit
@@ -278,16 +282,12 @@ def _first_line(error: Exception) -> str:
     return lines[0][:200]
 
 
-def _is_archive(path: PathLike) -> bool:
-    """Whether a file is an archive at all; one that would unpack to a lot is refused."""
-    try:
-        with open_zip(path, "model", _MOST_BYTES) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-    except InputError:
-        return False
+def _check_archive(path: PathLike) -> None:
+    """Refuse what is no archive, or would unpack to a lot."""
+    with open_zip(path, ".zip archive, as models of Stable-Baselines3 are", _MOST_BYTES) as archive:
+        size = sum(member.file_size for member in archive.infolist())
     if size > _MOST_UNPACKED:
         raise InputError(f"{shown(path)}: unpacks to more than the {_MOST_UNPACKED} bytes that are read at most")
-    return True
 
 
 def save_checkpoint(path: Path, model: Any, state: dict[str, Any]) -> None:
