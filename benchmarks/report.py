@@ -6,7 +6,6 @@ replays; those beyond the room of a page are left out. Needs chromium and chrome
 
 import shutil
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -51,7 +50,8 @@ def main() -> None:
     heading("Reports in a browser, by the clock on the wall")
     browser, tool = shutil.which("chromium"), shutil.which("chromedriver")
     if not (browser and tool):
-        sys.exit("needs chromium and chromedriver")
+        print("needs chromium and chromedriver")
+        return
     with tempfile.TemporaryDirectory() as folder:
         report, replay = write_pages(source, Path(folder))
         driver = begin(browser, tool)

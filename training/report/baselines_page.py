@@ -37,7 +37,7 @@ learner had {steps:,} steps in each of {seeds} trainings per level, with the see
 chosen so that the table can be made on a laptop, and says nothing about what a learner reaches with a hundred times as
 much. One command makes this page, goes on where it was stopped, and takes more levels, steps and seeds:
 
-```console
+```sh
 {command}
 ```
 
