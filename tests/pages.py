@@ -17,6 +17,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 LESSONS = sorted((DOCS / "tutorials").glob("*.md")) + sorted((DOCS / "how-to").glob("*.md"))  # commands run, too
 JOBS = ("compare", "precompute", "reproduce", "train")  # commands that would start processes
 
+_SHELL = re.compile(r"^```(console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r'^```(python|console)(?: title="(\S+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
@@ -36,6 +37,18 @@ def blocks(page: Path) -> Iterator[Block]:
     text = page.read_text(encoding="utf-8")
     for found in _BLOCK.finditer(text):
         yield Block(found[1], found[2], "\n" * text.count("\n", 0, found.start(3)) + found[3])
+
+
+def command_lines(page: Path, *marks: str) -> list[list[str]]:
+    """Return the words of all lines in the blocks with these marks, which are ``console`` and ``sh``."""
+    shown = [found[2] for found in _SHELL.finditer(page.read_text(encoding="utf-8")) if found[1] in marks]
+    lines = [shlex.split(line, comments=True) for text in shown for line in text.splitlines()]
+    return [words for words in lines if words]
+
+
+def is_understood(words: list[str]) -> bool:
+    """Whether rt-gym knows a command and its options; asked for help, it reads them and does nothing."""
+    return CliRunner().invoke(cli.app, [*words[1:], "--help"]).exit_code == 0
 
 
 def follow(page: Path) -> dict[str, Any]:

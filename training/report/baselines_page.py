@@ -40,7 +40,7 @@ time. It says nothing about what a learner reaches with a hundred times as much:
 neighbours, which learn five to ten times as long, reach nearly all goals of `random-16-test`. One command makes this
 page, goes on where it was stopped, and takes more levels, steps and seeds:
 
-```console
+```sh
 {command}
 ```
 

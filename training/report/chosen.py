@@ -20,7 +20,7 @@ from training.judge.squads import SquadArena, make_members, make_squad, make_tea
 from training.judge.stats import Floats
 from training.report.commands import play_command
 from training.report.packing import Attachments
-from training.report.replays import Recording, Reel, WalkRecording, record, record_squad
+from training.report.replays import Place, Recording, Reel, WalkRecording, record, record_squad
 from training.runs import Contender, Course
 from training.runs.contenders import make_agent
 from training.runs.rows import OUTCOMES, Batch
@@ -48,6 +48,7 @@ class Recorder:
     def __init__(self, attachments: Attachments, problems: int = PROBLEMS) -> None:
         self._attachments, self._problems = attachments, problems
         self.reel = Reel(attachments)
+        self._comparisons = 0  # that were added before
         self._made: dict[int, object] = {}
 
     def add(self, title: str, findings: Findings) -> None:
@@ -59,6 +60,7 @@ class Recorder:
         self._made = {}
         for number in choose_problems(findings, contenders, self._problems):
             self._add_problem(title, number, places[number], contenders, findings)
+        self._comparisons += 1
         recorded, all_agents = self.reel.problems - before, len(findings.scores)
         if recorded < len(places) or len(contenders) < all_agents:
             these = f"{len(contenders)} of {all_agents} agents on {recorded} of {len(places)} problems"
@@ -71,7 +73,9 @@ class Recorder:
         numbers = _evenly(qualities, self._problems) if names and self._attachments.size <= _ROOM else []
         for number in numbers:
             walks = [_walk_of(findings, name, number, _MOVES // len(names)) for name in names]
-            self.reel.add_walks(f"{_head(title)}{_called(*places[number])}", findings.problems[number], walks)
+            name, place = f"{_head(title)}{_called(*places[number])}", Place(self._comparisons, number)
+            self.reel.add_walks(name, findings.problems[number], walks, place)
+        self._comparisons += 1
         if not names:
             self.reel.missing.append(f"{_head(title)}the walks of the policies were not recorded.")
         elif len(numbers) < len(places) or len(names) < len(findings.runs):
@@ -115,7 +119,7 @@ class Recorder:
             except (InputError, AgentFailure) as error:
                 self.reel.missing.append(f"{name}: {findings.scores[k].entry.label} is left out: {error}.")
         if recordings:
-            self.reel.add(name, recordings)
+            self.reel.add(name, recordings, Place(self._comparisons, number))
 
     def _record(self, k: int, number: int, problem: Problem, most: int, findings: Findings) -> Recording:
         contender, batch, plan = findings.plan.contenders[k], findings.runs.batches[k], findings.plan
@@ -149,7 +153,7 @@ def _head(title: str) -> str:
 
 
 def _called(course: Course, number: int) -> str:
-    """Return what the page calls a problem, as ``assets/comparison.js`` does."""
+    """Return what the page calls a problem."""
     task = course.tasks[number]
     return f"{course.name}, problem {number + 1}: {task.start} to {task.goal}"
 

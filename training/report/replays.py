@@ -127,6 +127,13 @@ def record_squad(label: str, squad: Squad, allowance: int, max_ticks: int, comma
     return SquadRecording(label, squad, allowance, np.array(positions), np.array(work), np.array(unserved), command)
 
 
+class Place(NamedTuple):
+    """Where a problem stands in a report: which comparison it belongs to, and its number among all problems there."""
+
+    comparison: int
+    number: int
+
+
 class WalkRecording(NamedTuple):
     """What a policy did in its environment.
 
@@ -168,11 +175,11 @@ class Reel:
         """How many problems there are."""
         return len(self._problems)
 
-    def add(self, name: str, recordings: Sequence[Recording]) -> None:
-        """Take the runs of contenders on one problem, which is called so."""
+    def add(self, name: str, recordings: Sequence[Recording], place: Place | None = None) -> None:
+        """Take the runs of contenders on one problem, which is called so and may have a place in a comparison."""
         problem = recordings[0].run.problem
         window = window_on(problem.grid, [one.run.path for one in recordings])
-        number = self._add_problem(name, problem, window, None)
+        number = self._add_problem(name, problem, window, place)
         for one in recordings:
             entry = one.contender.entry
             self._runs.append({
@@ -185,7 +192,7 @@ class Reel:
         """Take squads with the same units, which are called so."""
         first, goals = recordings[0].squad, recordings[0].squad.goals
         window = window_on(first.grid, [*(one.positions.reshape(-1, 2) for one in recordings), goals])
-        number = self._add_problem(name, first.problems[0], window, goals)
+        number = self._add_problem(name, first.problems[0], window, units=goals.tolist())
         for one in recordings:
             squad, places = one.squad, one.positions
             columns: dict[str, NDArray[Any]] = {"x": places[:, :, 0].T, "y": places[:, :, 1].T, "work": one.work}
@@ -196,10 +203,10 @@ class Reel:
                 "data": self._attachments.add({**columns, "unserved": one.unserved}),
             })  # fmt: skip
 
-    def add_walks(self, name: str, problem: Problem, recordings: Sequence[WalkRecording]) -> None:
-        """Take the walks of policies on one problem, which is called so."""
+    def add_walks(self, name: str, problem: Problem, recordings: Sequence[WalkRecording], place: Place) -> None:
+        """Take the walks of policies on one problem, which is called so and has this place in a comparison."""
         window = window_on(problem.grid, [one.walk.path for one in recordings])
-        number = self._add_problem(name, problem, window, None)
+        number = self._add_problem(name, problem, window, place)
         for one in recordings:
             self._runs.append({
                 "problem": number, "label": one.label, "budget": one.env, "limit": None, "counted": "expansions",
@@ -211,13 +218,15 @@ class Reel:
         """Return all of it as the page reads it."""
         return {"maps": self._maps, "problems": self._problems, "runs": self._runs, "missing": self.missing}
 
-    def _add_problem(self, name: str, problem: Problem, window: Window, goals: NDArray[Any] | None) -> int:
+    def _add_problem(
+        self, name: str, problem: Problem, window: Window, place: Place | None = None, units: Any = None
+    ) -> int:
         optimal = None if problem.changes else problem.optimal
         self._problems.append({
             "name": name, "map": self._add_map(problem.grid, window), "start": problem.start, "goal": problem.goal,
             "optimal": optimal if optimal is None or np.isfinite(optimal) else None, "vision": problem.vision,
             "changes": [[one.time, *one.position, int(one.free)] for one in problem.changes or ()],
-            "units": None if goals is None else goals.tolist(),
+            "units": units, **(place._asdict() if place else {}),
         })  # fmt: skip
         return len(self._problems) - 1
 

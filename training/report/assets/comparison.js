@@ -3,9 +3,11 @@
 const READINGS = { mean: "expansions per move, mean over problems", pooled: "all expansions / all moves" };
 const VALUES = { quality: "", work: "expansions per move", moves: "moves", worst: "worst move" };
 
+const MOST_POINTS = 4000; // a point is an element of the page
+
 class Comparison {
-  constructor(data, palette) {
-    Object.assign(this, data);
+  constructor(data, number, palette) {
+    Object.assign(this, data, { number });
     this.agents = [...new Set(this.entries.map((entry) => entry.agent))];
     this.budgets = [...new Set(this.entries.map((entry) => entry.budget))];
     this.styles = new Map(this.agents.map((agent, i) => [agent, seriesStyle(i, palette)]));
@@ -154,13 +156,14 @@ class Comparison {
     const { a, b, value, log } = this.pair, one = this.entries[a], other = this.entries[b];
     const found = this.problems.kept.map((_, i) => [this.value(value, a, i), this.value(value, b, i)]);
     const both = found.map(([x, y], i) => ({ x, y, i })).filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
-    const points = both.map(({ x, y, i }) => ({ x, y, colour: rgb(data.palette.units[4]), shape: SHAPES[0], size: 4, quiet: both.length > 400,
+    const every = Math.ceil(both.length / MOST_POINTS), drawn = both.filter((_, n) => n % every === 0);
+    const points = drawn.map(({ x, y, i }) => ({ x, y, colour: rgb(data.palette.units[4]), shape: SHAPES[0], size: 4, quiet: drawn.length > 400,
       text: `${this.problemName(i)}: ${digits(x)} and ${digits(y)}`, hint: () => this.pairHint(i, x, y), act: () => this.replay(i) }));
     const what = VALUES[value] || this.measure;
     drawPlot(this.scatter, points, { title: "two agents, problem by problem", xLabel: `${what}, ${one.label}`, yLabel: `${what}, ${other.label}`, logX: log, logY: log, diagonal: true });
     const wins = tally(found), lost = found.length - both.length;
     this.verdict.textContent = `${this.nameOf(other)} has less on ${wins.second}, ${this.nameOf(one)} on ${wins.first} of ${plural(found.length, "problem")}; equal on ${wins.equal}.`
-      + (lost ? ` ${lost} have no point, because a run failed.` : "");
+      + (lost ? ` ${lost} have no point, because a run failed.` : "") + (every > 1 ? ` Of the others one in ${every} is drawn.` : "");
   }
 
   pairHint(i, x, y) {
@@ -173,8 +176,8 @@ class Comparison {
   // The runs of the two agents on a problem among those that were recorded, none where one is missing.
   recorded(i) {
     if (!player()) return null;
-    const { problems, runs } = player(), name = this.problemName(i);
-    const problem = problems.findIndex((one) => one.name.endsWith(name));
+    const { problems, runs } = player(), number = this.problems.kept[i];
+    const problem = problems.findIndex((one) => one.comparison === this.number && one.number === number);
     const numbers = [this.pair.a, this.pair.b].map((k) => runs.findIndex((run) =>
       run.problem === problem && run.label === this.entries[k].label && run.budget === this.entries[k].budget));
     return problem < 0 || numbers.includes(-1) ? null : [problem, numbers];

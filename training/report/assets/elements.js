@@ -36,10 +36,10 @@ function setOptions(select, options, value) {
   select.value = value;
 }
 
-function tick(label, checked, change, title) {
+function tick(label, checked, change) {
   const box = make("input", { type: "checkbox", onchange: () => change(box.checked) });
   box.checked = checked;
-  return make("label", { class: "tick", title }, box, label);
+  return make("label", { class: "tick" }, box, label);
 }
 
 function labelled(text, control) {
@@ -47,24 +47,23 @@ function labelled(text, control) {
 }
 
 function copyButton(text) {
-  const button = make("button", { type: "button", class: "copy", onclick: () => copy(text, button) }, "copy");
-  return button;
+  return make("button", { type: "button", class: "copy", onclick: (event) => copy(text, event.currentTarget) }, "copy");
 }
 
 // Pages that are opened from a disk may not have the clipboard: the text is then selected, to be copied by hand.
 async function copy(text, button) {
+  const name = (button.dataset.name ??= button.textContent);
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = "copied";
   } catch {
     const area = make("textarea", {}, text);
     button.after(area);
     area.select();
     document.execCommand("copy");
     area.remove();
-    button.textContent = "copied";
   }
-  setTimeout(() => (button.textContent = "copy"), 1500);
+  button.textContent = "copied";
+  setTimeout(() => (button.textContent = name), 1500);
 }
 
 function command(text) {

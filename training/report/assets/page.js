@@ -16,7 +16,8 @@ function buildReplay() {
   const notes = missing.map((text) => make("p", { class: "soft" }, text));
   if (!runs.length) return section("replay", "Replay", make("p", {}, "No run was recorded to be replayed."), notes);
   window.replay = new Replay(data.replay, data.palette); // also for the console
-  return section("replay", "Replay", window.replay.element, notes);
+  const title = data.comparisons.length ? make("h2", {}, "Replay") : null; // alone, it is what the page is called
+  return make("section", { id: "replay" }, title, window.replay.element, notes);
 }
 
 function buildSettings(settings) {
@@ -33,7 +34,7 @@ function buildSettings(settings) {
 // Several comparisons take turns in the same place: one row of buttons chooses.
 class Report {
   constructor(comparisons) {
-    this.all = comparisons.map((one) => new Comparison(one, data.palette));
+    this.all = comparisons.map((one, i) => new Comparison(one, i, data.palette));
     this.place = make("div");
     this.end = make("div");
     this.buttons = this.all.map((one, i) => make("button", { type: "button", onclick: () => this.show(i) }, one.title));

@@ -18,7 +18,7 @@ function seriesStyle(number, palette) {
 class Axis {
   constructor(values, log, from, to) {
     const finite = values.filter((value) => Number.isFinite(value) && (!log || value > 0));
-    let low = Math.min(...finite), high = Math.max(...finite);
+    let [low, high] = finite.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
     if (!finite.length) [low, high] = [1, 10];
     if (low === high) [low, high] = log ? [low / 1.5, high * 1.5] : [low - 1, high + 1];
     Object.assign(this, { log, from, to });
@@ -39,11 +39,11 @@ class Axis {
   }
 
   ticks() {
-    return this.log ? this.powers() : this.even(this.low, this.high, (value) => value);
+    return this.log ? this.powers() : this.even(this.low, this.high);
   }
 
   powers() {
-    if (this.high - this.low < 0.7) return this.even(10 ** this.low, 10 ** this.high, (value) => value);
+    if (this.high - this.low < 0.7) return this.even(10 ** this.low, 10 ** this.high);
     const found = [];
     const factors = this.high - this.low > 3 ? [1] : this.high - this.low > 1.6 ? [1, 3] : [1, 2, 5];
     for (let power = Math.floor(this.low); power <= this.high; power++) {
@@ -117,12 +117,12 @@ function drawPoint(svg, point, x, y) {
   for (const name of ["pointerenter", "focus"]) mark.addEventListener(name, () => showHint(mark, point.hint(), false));
   for (const name of ["pointerleave", "blur"]) mark.addEventListener(name, () => hideHint());
   mark.addEventListener("click", act);
-  mark.addEventListener("keydown", (event) => { if (event.key === "Enter") act(); });
+  mark.addEventListener("keydown", (event) => { if ([" ", "Enter"].includes(event.key)) event.preventDefault(), act(); });
   group.append(mark);
   svg.append(group);
 }
 
-// One hint for all plots. A click keeps it, so that what it says can be copied; another click or Escape lets it go.
+// One hint for all plots. A click keeps it, so that what it says can be copied; its button or Escape lets it go.
 let keptHint = false;
 
 function showHint(mark, content, keep) {

@@ -1,6 +1,7 @@
 // The replay: a problem, one or two runs on it side by side, and one slider for both.
 
 const SPEEDS = [1, 4, 10, 30, 60, 240];
+const KEPT = 8; // runs that stay unpacked
 const KEYS = "Space plays and stops, arrows step (with Shift by ten), Home and End, n and p go to the next and the previous search, + and - change the speed.";
 
 class Replay {
@@ -45,7 +46,7 @@ class Replay {
     this.legend = make("ul", { class: "legend" });
     this.palette = palette;
     const element = make("div", { class: "replay", tabindex: 0, onkeydown: (event) => this.press(event) },
-      make("div", { class: "settings" }, labelled("problem", this.problem), labelled("view", zoom), make("span", { class: "ticks" }, layers), this.link),
+      make("div", { class: "settings" }, this.problems.length > 1 ? labelled("problem", this.problem) : this.problems[0].name, labelled("view", zoom), make("span", { class: "ticks" }, layers), this.link),
       make("div", { class: "time" }, this.slider, make("span", { class: "moment" }, "move ", this.number, this.length)),
       this.controls,
       make("div", { class: "panes" }, this.panes.map((pane) => pane.element)),
@@ -115,6 +116,7 @@ class Replay {
       const [walls, columns] = await Promise.all([this.cells(problem.map), unpack(run.data)]);
       const film = new (problem.units ? SquadFilm : Film)(map, walls, problem, run, columns);
       this.films.set(number, film);
+      if (this.films.size > KEPT) this.films.delete(this.films.keys().next().value); // the oldest: on large maps they are large
     }
     return this.films.get(number);
   }
@@ -184,7 +186,6 @@ class Replay {
     this.play.textContent = "stop";
     let last = performance.now(), owed = 0;
     const frame = (now) => {
-      if (!this.playing) return;
       owed += (now - last) / 1000 * this.speed;
       last = now;
       if (owed >= 1) {
@@ -192,13 +193,14 @@ class Replay {
         owed %= 1;
       }
       if (this.moment >= this.end) this.stop();
-      else requestAnimationFrame(frame);
+      else this.nextFrame = requestAnimationFrame(frame);
     };
-    requestAnimationFrame(frame);
+    this.nextFrame = requestAnimationFrame(frame);
   }
 
   stop() {
     if (!this.playing) return;
+    cancelAnimationFrame(this.nextFrame); // another start must not find it under way
     this.playing = false;
     this.play.textContent = "play";
     this.note();
@@ -211,7 +213,7 @@ class Replay {
 
   setLayer(name, on) {
     this.layers[name] = on;
-    this.shown.forEach((_, i) => this.panes[i].paintAll());
+    this.shown?.forEach((_, i) => this.panes[i].paintAll());
     this.draw();
   }
 
