@@ -57,6 +57,7 @@ _TABLE = {
     "ex-successors": "successors:EXPERIMENT",
     "ex-limits": "limits:LIMITED",
     "ex-limits-games": "limits:LIMITED_GAMES",
+    "ex-limits-two": "limits:AT_TWO_SCANS",
 }
 
 

@@ -916,6 +916,27 @@ _BOARDS = (
     " papers and of their successors."
 )
 
+_AT_TWO = Drawing(
+    (
+        Bars(
+            "Over LRTA*",
+            "Genes at two scans per move over LRTA*",
+            tuple(
+                (f"{place}, {known}", rf"{place}, {known} \|")
+                for place in ("mixed-test", "game maps")
+                for known in ("known map", "vision 1", "vision 5")
+            ),
+            tuple(
+                (f"genes-{seed}", Look(colour), f"genes-{seed} over it")
+                for seed, colour in enumerate((_BLUE, _ORANGE, _VERMILION))
+            ),
+            "ratio of mean suboptimalities",
+        ),
+    ),
+    "The mean suboptimality of genes evolved for two scans per move over that of LRTA*, three seeds.",
+    size=(7.2, 3.6),
+)
+
 _SUCCEEDING = (
     ("aLSS-LRTA*, 8", "a-lss-lrta lookahead=8 "),
     ("daLSS-LRTA*, 8", "da-lss-lrta lookahead=8 "),
@@ -992,4 +1013,5 @@ FIGURES = {
     "ex-successors": _EX_SUCCESSORS,
     "ex-limits": _boards("mixed-test"),
     "ex-limits-games": _boards("game maps"),
+    "ex-limits-two": _AT_TWO,
 }
