@@ -227,8 +227,6 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
             raise self._turn.refusal()
         try:
             reward, flags, info = self._advance(chosen, out)
-            if self._frames is not None:
-                out = self._frames.push(out[None])[0]
         finally:
             self._turn.release()
         terminated, truncated, overran, lost = _OUTCOMES[flags & _UP_TO_LOST]
@@ -239,7 +237,11 @@ class GridEnv(Pictured, gym.Env[Any, Any], Generic[S]):
         info["overrun"], info["no_path"] = overran, lost
         if self._watched:
             self._show()
-        return out if self._flat else self.settings.named(out), reward, terminated, truncated, info
+        return out if self._flat else self._seen(out), reward, terminated, truncated, info
+
+    def _seen(self, latest: NDArray[Any]) -> Any:
+        """Return an observation as asked for, with those before it where several are shown."""
+        return self.settings.named(latest if self._frames is None else self._frames.push(latest[None])[0])
 
     def _checked(self, action: Any) -> int:
         actions = self.settings.actions
