@@ -43,7 +43,8 @@ def swamp_remark(path: PathLike) -> str:
     if Path(path).suffix.lower() != ".map" or not os.path.isfile(path) or os.path.getsize(path) > 2 * MOST_CELLS:
         return ""
     cells = count_swamp(read_bytes(path))
-    return f"{shown(path)} has {cells:,} cells of swamp (S), which are read as plain ground" if cells else ""
+    what = "cell of swamp (S), which is" if cells == 1 else "cells of swamp (S), which are"
+    return f"{shown(path)} has {cells:,} {what} read as plain ground" if cells else ""
 
 
 def remarks(path: PathLike, grid: Grid) -> list[str]:

@@ -188,11 +188,19 @@ def _draw_interval(axis: Axes, mark: Mark, colour: str) -> None:
             axis.plot(xs, ys, color=colour, lw=1.0, alpha=0.7, zorder=1.5)
 
 
+class _PowersOfTen(LogLocator):
+    """Ticks at 1, 2 and 5 times the powers of ten, or at these alone where there are many."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        self.set_params(subs=(1, 2, 5) if vmax < 1e3 * vmin else (1,))
+        return super().tick_values(vmin, vmax)
+
+
 def _scale(axis: Axes, x_label: str) -> None:
     """Give both axes logarithms and plain numbers."""
     axis.set(xscale="log", yscale="log", xlabel=x_label)
     for side in (axis.xaxis, axis.yaxis):
-        side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        side.set_major_locator(_PowersOfTen())
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         side.set_minor_locator(NullLocator())
         side.set_tick_params(length=0)

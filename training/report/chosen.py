@@ -188,9 +188,9 @@ def choose_problems(findings: Findings, contenders: list[int], count: int) -> li
 
 
 def choose_policies(findings: PolicyFindings) -> list[str]:
-    """Return the names of those that are shown: those of the network, the best, then those that failed."""
-    own = [name for name in findings.runs if name.startswith(NETWORK)]
-    names = dict.fromkeys([*own, *findings.ranked(), *findings.runs])
+    """Return the names of those that are shown: the network, the best, its other forms, the next best, the failed."""
+    own, ranked = [name for name in findings.runs if name.startswith(NETWORK)], findings.ranked()
+    names = dict.fromkeys([NETWORK, *ranked[:1], *own, *ranked, *findings.runs])
     return [name for name in names if findings.runs[name].walked][:AGENTS]
 
 

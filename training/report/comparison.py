@@ -126,11 +126,14 @@ def _leaders(findings: Findings) -> dict[str, Any]:
 
 
 def _entries(findings: Findings) -> list[dict[str, Any]]:
+    from training.judge.crowded import family_of
+
     courses = findings.plan.courses
     return [
         {
             "label": score.entry.label,
             "agent": score.entry.agent,
+            "family": family_of(score.entry.agent),
             "budget": score.entry.budget,
             "prepares": score.entry.agent in findings.precomputing,
             "solved": score.solved,

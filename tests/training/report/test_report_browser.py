@@ -101,6 +101,19 @@ class TestControls:
             assert button.get_attribute("aria-pressed") == "false"
             assert len(labels(driver, "#tradeoff")) < before
 
+    def test_names_stand_beside_points_and_over_nothing_else(self, driver: Any, report: Path) -> None:
+        show(driver, report)
+        script = """const boxes = (selector) => [...document.querySelectorAll(selector)].map((one) => {
+                const { left, top, right, bottom } = one.getBoundingClientRect();
+                return [one.textContent, left, top, right, bottom]; });
+            return [boxes('#tradeoff svg text.name'), boxes('#tradeoff .point path')]"""
+        names, marks = driver.execute_script(script)
+        assert [name for name, *_ in names]
+        assert {name for name, *_ in names} <= {"lss-lrta", "lrta", "astar"}
+        for k, (_, left, top, right, bottom) in enumerate(names):
+            for _, x, y, end, low in (*names[:k], *marks):
+                assert right <= x + 2 or end <= left + 2 or bottom <= y + 4 or low <= top + 4
+
     def test_axes_are_logarithmic_or_not(self, driver: Any, report: Path) -> None:
         show(driver, report)
         ticks = "return [...document.querySelectorAll('#tradeoff svg text')].map((text) => text.outerHTML).join()"

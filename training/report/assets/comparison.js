@@ -3,12 +3,14 @@
 const READINGS = { mean: "expansions per move, mean over problems", pooled: "all expansions / all moves" };
 const VALUES = { quality: "", work: "expansions per move", moves: "moves", worst: "worst move" };
 
+const MANY = 12; // agents from which on a legend is cut into families
 const MOST_POINTS = 4000; // a point is an element of the page
 
 class Comparison {
   constructor(data, number, palette) {
     Object.assign(this, data, { number });
-    this.agents = [...new Set(this.entries.map((entry) => entry.agent))];
+    this.families = new Map(this.entries.map((entry) => [entry.agent, entry.family])); // policies have none
+    this.agents = [...this.families.keys()];
     this.budgets = [...new Set(this.entries.map((entry) => entry.budget))];
     this.styles = new Map(this.agents.map((agent, i) => [agent, seriesStyle(i, palette)]));
     const log = !this.linear;
@@ -67,8 +69,7 @@ class Comparison {
     const maps = [["all", `all ${plural(this.problems.names.length, "map")}`], ...this.maps.map((map, i) => [i, map.name])];
     this.plot = make("div", { class: "plot" });
     this.without = make("p", { class: "soft" });
-    this.legend = make("ul", { class: "legend" }, this.agents.map((agent) => make("li", {}, this.legendButton(agent))),
-      make("li", {}, draw("svg", { viewBox: "0 0 16 16" }, draw("line", { class: "front", x1: 3, x2: 13, y1: 8, y2: 8 })), "Pareto front"));
+    this.legend = make("ul", { class: "legend" }, this.legendGroups(), make("li", {}, draw("svg", { viewBox: "0 0 16 16" }, draw("line", { class: "front", x1: 3, x2: 13, y1: 8, y2: 8 })), "Pareto front"));
     return [make("div", { class: "settings" },
       labelled("work", choice("work", Object.keys(READINGS).map((name) => [name, name]), "mean", set("reading"))),
       this.maps.length ? labelled("map", choice("map", maps, "all", set("map"))) : null,
@@ -76,6 +77,15 @@ class Comparison {
       tick("log work", this.tradeoff.logX, set("logX")), tick(`log ${this.measure}`, this.tradeoff.logY, set("logY"))),
     this.plot, this.legend, this.without,
     make("p", { class: "soft" }, `Left and down is better. Lines through the points are 95 % intervals. A click on a point keeps its hint${this.entries.some(commandOf) ? ", with the command that runs the agent" : ""}.`)];
+  }
+
+  // Many agents are listed by their families, each on a line of its own.
+  legendGroups() {
+    const item = (agent) => make("li", {}, this.legendButton(agent));
+    if (this.agents.length < MANY) return this.agents.map(item);
+    const families = [...new Set(this.families.values())];
+    return families.map((family) => [make("li", { class: "family" }, family ?? ""),
+      this.agents.filter((agent) => this.families.get(agent) === family).map(item)]);
   }
 
   legendButton(agent) {
@@ -106,7 +116,7 @@ class Comparison {
     const entry = this.entries[i], { colour, shape } = this.styles.get(entry.agent);
     const [x, ...xEnds] = score[reading], [y, ...yEnds] = score.quality;
     const size = 4.5 + 3 * (this.budgets.indexOf(entry.budget) + 1) / this.budgets.length;
-    return { x, y, xEnds: xEnds[0] === null ? null : xEnds, yEnds: yEnds[0] === null ? null : yEnds, colour, shape, size, agent: entry.agent,
+    return { x, y, xEnds: xEnds[0] === null ? null : xEnds, yEnds: yEnds[0] === null ? null : yEnds, colour, shape, size, agent: entry.agent, name: entry.agent,
       text: `${entry.label}, ${entry.budget}: ${this.measure} ${digits(y)}, ${digits(x)} expansions per move`, hint: () => this.hint(entry, score, reading) };
   }
 

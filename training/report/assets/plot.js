@@ -65,7 +65,7 @@ function tickText(value) {
   return Math.abs(value) >= 1e5 ? value.toExponential(0) : String(Number(value.toPrecision(4)));
 }
 
-// Points are {x, y, xEnds, yEnds, colour, shape, front, text, hint, act}; hint makes what is told of a point.
+// Points are {x, y, xEnds, yEnds, colour, shape, size, front, name, text, hint, act}; hint makes what is told of a point.
 function drawPlot(holder, points, options) {
   const width = Math.max(300, holder.clientWidth || 600), height = Math.min(460, Math.max(320, 0.62 * width));
   const left = 58, right = 14, top = 12, bottom = 46;
@@ -81,6 +81,7 @@ function drawPlot(holder, points, options) {
     svg.append(draw("polyline", { class: "series", stroke: line[0].colour, points: line.map((p) => `${x.place(p.x)},${y.place(p.y)}`).join(" ") }));
   }
   for (const point of points) drawPoint(svg, point, x, y);
+  nameMarks(svg, points, x, y, { left, right: width - right, top, bottom: height - bottom });
   holder.replaceChildren(svg);
 }
 
@@ -103,6 +104,28 @@ function drawAxes(svg, x, y, box, options) {
 function drawFront(svg, points, x, y) {
   const best = points.filter((point) => point.front).sort((a, b) => a.x - b.x);
   svg.append(draw("polyline", { class: "front", points: best.map((p) => `${x.place(p.x)},${y.place(p.y)}`).join(" ") }));
+}
+
+// Write names beside points where there is room, those of the front first; the hint tells the others.
+function nameMarks(svg, points, x, y, frame) {
+  const marks = points.map((point) => ({ point, at: [x.place(point.x), y.place(point.y)] }));
+  const taken = marks.map(({ point, at }) => boxAround(...at, point.size, point.size));
+  const free = (box) => box.left > frame.left && box.right < frame.right && box.top > frame.top && box.bottom < frame.bottom
+    && !taken.some((other) => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom);
+  const named = new Set(); // a line of several budgets is named once
+  for (const { point, at } of marks.sort((a, b) => Boolean(b.point.front) - Boolean(a.point.front))) {
+    if (!point.name || named.has(point.name)) continue;
+    const wide = 2.9 * point.name.length, far = wide + point.size + 4, places = [[far, 0], [-far, 0], [0, -17], [0, 17], [far, -13], [far, 13], [-far, -13], [-far, 13]];
+    const box = places.map(([dx, dy]) => boxAround(at[0] + dx, at[1] + dy, wide, 6)).find(free);
+    if (!box) continue;
+    named.add(point.name);
+    taken.push(box);
+    svg.append(draw("text", { class: "name", x: (box.left + box.right) / 2, y: box.bottom - 2, "text-anchor": "middle" }, point.name));
+  }
+}
+
+function boxAround(x, y, wide, high) {
+  return { left: x - wide, right: x + wide, top: y - high, bottom: y + high };
 }
 
 function drawPoint(svg, point, x, y) {
