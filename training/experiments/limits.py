@@ -48,6 +48,10 @@ CAP = 1_000_000
 FRONT = " ◆"
 TWO = 2  # scans, of which a fifth of LRTA*'s suboptimality is asked for
 FIFTH = 0.2
+SEEN_BEFORE = (
+    "The genes ahead and growth were found on mixed-validation, with maps of mixed-train; mixed-test had been seen with"
+    " some genes while the evolution was tried."
+)
 
 
 def genes(limit: int, vision: int | None) -> tuple[BlocksTraining, ...]:
@@ -210,8 +214,7 @@ def _experiment(experiment_id: str, place: str, maps: str) -> Experiment:
             "An agent that is not ready stands still, and a stay costs a step: so A*, which waits for its plan, has a"
             " suboptimality at all.",
             "Scans per move, intervals and the numbers of every map are in the results.csv that the command writes.",
-            "The genes ahead and growth were found on mixed-validation, with maps of mixed-train; mixed-test had been"
-            " seen with some genes while the evolution was tried.",
+            SEEN_BEFORE,
         ),
     )
 
@@ -257,6 +260,7 @@ AT_TWO_SCANS = Experiment(
         "LRTA* looks one step ahead at one scan as at two: a second scan would not fit a lookahead of two steps.",
         "An agent that is not ready stands still, and a stay costs a step: so A*, which waits for its plan, has a"
         " suboptimality at all.",
+        SEEN_BEFORE,
     ),
 )
 LIMITED = _experiment("ex-limits", "mixed-test", "generated maps")

@@ -386,8 +386,8 @@ DISCUSSIONS = {
         "Do genes have a fifth of LRTA*'s suboptimality at two scans?",
         "All means do: 0.085 to 0.102 of it on known maps, 0.146 to 0.182 at vision 1, 0.047 to 0.089 on game maps.",
         failed="At vision 1 on mixed-test two seeds of three have intervals that end above the bar, 0.182"
-        " [0.140, 0.249] and 0.156 [0.124, 0.204]. In fog, thought that runs into a wall comes back, so that a second scan is worth"
-        " less than on a known map.",
+        " [0.140, 0.249] and 0.156 [0.124, 0.204]. In fog, thought that runs into a wall comes back, so that a second"
+        " scan is worth less than on a known map.",
         care="On known maps A* with a weight of 3, waiting for its plan, has a smaller mean than any genes: 4.054 on"
         " mixed-test, where they have 5.454 to 6.512, and 4.075 on game maps, where they have 4.853 to 5.252.",
     ),
