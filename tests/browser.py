@@ -4,7 +4,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+DRIVER = shutil.which("chromedriver")
 HOSTILE = "</script><img src=x onerror=alert(1)> \"'& ü 漢"
 NARROW, WIDE = (390, 800), (1280, 900)
 # What is copied, in a browser that has no clipboard.

@@ -6,6 +6,7 @@ when they were judged.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from math import inf
 
@@ -74,7 +75,8 @@ class Recorder:
         for number in numbers:
             walks = [_walk_of(findings, name, number, _MOVES // len(names)) for name in names]
             name, place = f"{_head(title)}{_called(*places[number])}", Place(self._comparisons, number)
-            self.reel.add_walks(name, findings.problems[number], walks, place)
+            with self._or_told(name):
+                self.reel.add_walks(name, findings.problems[number], walks, place)
         self._comparisons += 1
         if not names:
             self.reel.missing.append(f"{_head(title)}the walks of the policies were not recorded.")
@@ -100,7 +102,8 @@ class Recorder:
                 most = min(work.max_ticks, max(1, _PLACES // squads.units))
                 recordings.append(record_squad(contender.entry.label, squad, work.allowance, most, ""))
             if recordings:
-                self.reel.add_squads(name, recordings)
+                with self._or_told(name):
+                    self.reel.add_squads(name, recordings)
 
     def _add_problem(
         self, title: str, number: int, place: tuple[Course, int], contenders: list[int], findings: Findings
@@ -113,13 +116,20 @@ class Recorder:
                 self.reel.missing.append(f"{name}: {left} runs are left out, because the page is large enough.")
                 break
             most = room // left  # what short runs leave is for the long ones
-            try:
+            with self._or_told(f"{name}: {findings.scores[k].entry.label}"):
                 recordings.append(self._record(k, number, course.problem(task), most, findings))
                 room -= recordings[-1].run.moves
-            except (InputError, AgentFailure) as error:
-                self.reel.missing.append(f"{name}: {findings.scores[k].entry.label} is left out: {error}.")
         if recordings:
-            self.reel.add(name, recordings, Place(self._comparisons, number))
+            with self._or_told(name):
+                self.reel.add(name, recordings, Place(self._comparisons, number))
+
+    @contextmanager
+    def _or_told(self, what: str) -> Iterator[None]:
+        """Tell why something is left out, such as runs that lie too far apart for a page."""
+        try:
+            yield
+        except (InputError, AgentFailure) as error:
+            self.reel.missing.append(f"{what} is left out: {error}.")
 
     def _record(self, k: int, number: int, problem: Problem, most: int, findings: Findings) -> Recording:
         contender, batch, plan = findings.plan.contenders[k], findings.runs.batches[k], findings.plan

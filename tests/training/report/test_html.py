@@ -261,6 +261,18 @@ class TestRecordings:
             assert replay["runs"] == []
             assert says in "".join(replay["missing"])
 
+    def test_runs_that_lie_too_far_apart_for_a_page_are_told(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("training.report.replays.WHOLE", 1000)
+        monkeypatch.setattr("training.report.replays._MOST_CELLS", 100)
+        path = write_report(tmp_path / "a.html", "", [Part("", findings_of(["lrta:depth=1"]))], problems=1)
+        replay = data_of(path)["replay"]
+        assert replay["runs"] == []
+        assert re.search(
+            "rooms-64, problem .* is left out: rooms-64: a page shows at most 100 cells", replay["missing"][0]
+        )
+
     def test_recommended_agents_come_first_and_problems_from_the_worst_to_the_best(self) -> None:
         findings = findings_of(["lss-lrta", "lrta:depth=1..9", "astar"], budget=100)
         numbers = chosen.choose_contenders(findings)
