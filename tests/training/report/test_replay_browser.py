@@ -252,5 +252,6 @@ class TestReplay:
             arrived = (squad.positions[moment] == squad.squad.goals).all(axis=1).sum()
             told = facts(driver, 0)
             assert (told["arrived"], told["expansions"]) == (f"{arrived} of 6", f"{squad.work[moment]:,}")
+        assert [label.text for label in find_all(driver, ".ticks label") if label.is_displayed()] == ["fog"]
         views = {id(unit.view.terrain): unit.view for unit in squad.squad.units}.values()
         assert told["seen"] == f"{np.logical_or.reduce([view.known for view in views]).sum():,}"

@@ -169,13 +169,14 @@ class Film {
     return end;
   }
 
-  // What the legend need not explain where a run has none of it.
+  // Whether there is anything of a layer, so that it can be switched off and is explained.
   has(layer) {
     const { span_cell, rise_cell, target, pursued } = this.columns;
     const goal = cellOf(this.map, ...this.problem.goal);
-    const shows = { expanded: () => span_cell.length, learned: () => rise_cell.length, plan: () => !this.run.policy,
+    const shows = { fog: () => this.problem.vision !== null, trail: () => true, plan: () => !this.run.policy,
+      expanded: () => span_cell.length > 0, learned: () => rise_cell.length > 0,
       subgoal: () => [target, pursued].some((cells) => cells.some((cell) => cell >= 0 && cell !== goal)) };
-    return Boolean(shows[layer]());
+    return shows[layer]();
   }
 
   spent(m) {
@@ -259,6 +260,10 @@ class SquadFilm {
   }
 
   eachExpanded() {}
+
+  has(layer) {
+    return layer === "fog" && this.problem.vision !== null;
+  }
 
   isSearch(m) {
     return m > 0 && this.columns.work[m] > 0;

@@ -32,7 +32,7 @@ class Replay {
     this.play = button("play", "play or stop (space)", () => this.toggle());
     this.tempo = choice("speed", SPEEDS.map((speed) => [speed, `${speed} per second`]), this.speed, (value) => (this.speed = Number(value)));
     const zoom = choice("view", [[0, "whole map"], [128, "128 cells"], [64, "64 cells"], [32, "32 cells"]], 0, (value) => this.look(Number(value)));
-    const layers = Object.entries(LAYERS).map(([name, text]) => tick(text, true, (on) => this.setLayer(name, on)));
+    this.ticks = new Map(Object.entries(LAYERS).map(([name, text]) => [name, tick(text, true, (on) => this.setLayer(name, on))]));
     this.link = make("button", { type: "button", title: "copy the address of this moment", onclick: () => copy(new URL(this.address(), location.href).href, this.link) }, "link");
     this.controls = make("div", { class: "controls" },
       button("|\u25c0", "to the start (Home)", () => this.seek(0)),
@@ -46,7 +46,7 @@ class Replay {
     this.legend = make("ul", { class: "legend" });
     this.palette = palette;
     const element = make("div", { class: "replay", tabindex: 0, onkeydown: (event) => this.press(event) },
-      make("div", { class: "settings" }, this.problems.length > 1 ? labelled("problem", this.problem) : this.problems[0].name, labelled("view", zoom), make("span", { class: "ticks" }, layers), this.link),
+      make("div", { class: "settings" }, this.problems.length > 1 ? labelled("problem", this.problem) : this.problems[0].name, labelled("view", zoom), make("span", { class: "ticks" }, [...this.ticks.values()]), this.link),
       make("div", { class: "time" }, this.slider, make("span", { class: "moment" }, "move ", this.number, this.length)),
       this.controls,
       make("div", { class: "panes" }, this.panes.map((pane) => pane.element)),
@@ -93,6 +93,7 @@ class Replay {
     this.end = Math.max(...films.map((film) => film.moves));
     this.shown = runs.length > 1 ? films : films.slice(0, 1);
     this.panes[1].element.hidden = runs.length < 2;
+    this.element.classList.toggle("alone", runs.length < 2);
     this.shown.forEach((film, i) => {
       setOptions(this.panes[i].agent, runs.map((n) => [n, this.nameOf(this.runs[n])]), this.chosen[i]);
       this.panes[i].agent.disabled = runs.length < 2;
@@ -126,16 +127,17 @@ class Replay {
     return this.walls.get(map);
   }
 
-  // The legend: marks and colours that the runs of either side have.
+  // The legend, and what can be switched off: what the runs of either side have.
   explain(films) {
-    const p = this.palette, { units, changes, vision } = films[0].problem;
+    const p = this.palette, { units, changes } = films[0].problem;
     const any = (layer) => films.some((film) => film.has(layer));
+    for (const [layer, label] of this.ticks) label.hidden = !any(layer);
     const solo = () => [["agent", p.agent, "disc"], ["start", p.start, "disc"], ["goal", p.goal, "star"],
       any("subgoal") && ["subgoal or target", p.subgoal, "diamond"], ["trail", p.trail, "line"], any("plan") && ["plan", p.subgoal, "dashes"],
       any("expanded") && ["expanded for this move", p.expanded],
       ...(any("learned") ? [["learned h, little", p.ground[4]], ["much", p.ground[p.ground.length - 1]]] : [])];
     const squad = () => [["unit", p.units[1], "disc"], ["stands still", p.units[1], "square"], ["its goal", p.units[1], "ring"]];
-    const all = [...(units ? squad() : solo()), ["wall", p.wall], vision !== null && ["not seen", p.fog[0]], changes.length && ["changed", p.changed]];
+    const all = [...(units ? squad() : solo()), ["wall", p.wall], any("fog") && ["not seen", p.fog[0]], changes.length && ["changed", p.changed]];
     this.legend.replaceChildren(...all.filter(Boolean).map(([text, colour, shape]) => {
       const sample = make("i", { class: `sample ${shape || "tile"}` });
       sample.style.setProperty("--own", rgb(colour));
