@@ -78,7 +78,8 @@ def carry_out(
     ]
     found = [_run(experiment, plan, out, workers, progress) for plan in plans]
     evidence = [_evidence(*each) for each in zip(found, trained, plans, strict=True)]
-    probe = _probe(_smallest(experiment, maps), found)
+    smallest = _plans(experiment, drawn) if size == SIZES[0] else _smallest(experiment, maps)
+    probe = _probe(smallest, found)
     document = describe(experiment, plans, evidence, size, maps is not None) | {"probe": probe}
     settings = {"parts": [plan.document() for plan in plans], "found": document}
     write_tables(home, settings, *found)
@@ -125,9 +126,13 @@ def _run(experiment: Experiment, plan: Plan, out: Path, workers: Workers, progre
 
 
 def _smallest(experiment: Experiment, maps: Path | None) -> list[Plan]:
-    """Return the plans of the smallest size, without policies that are trained: these depend on the size."""
-    seed = experiment.seed
-    return [part.plan(tuple(part.courses(SIZES[0], maps, seed)), seed) for part in experiment.parts]
+    """Return the plans of the smallest size."""
+    return _plans(experiment, [tuple(part.courses(SIZES[0], maps, experiment.seed)) for part in experiment.parts])
+
+
+def _plans(experiment: Experiment, drawn: Sequence[tuple[Course, ...]]) -> list[Plan]:
+    """Return the plans for problems, without policies that are trained: these depend on the size."""
+    return [part.plan(courses, experiment.seed) for part, courses in zip(experiment.parts, drawn, strict=True)]
 
 
 def _probe(plans: Sequence[Plan], found: Sequence[Runs]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ is listed in its ``changes``. A setting is never tuned until a claim holds: "doe
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice, product
 from math import inf
 from pathlib import Path
@@ -21,6 +21,8 @@ from training.experiments.trained import CrossValidation, Training
 from training.judge import Estimate
 from training.judge.tables import Table
 from training.runs import Allowance, Contender, Course, Draw, Entry, Plan, Task, enlist, find_courses
+
+_LARGEST_SIDE = 256  # of a map that stands in for a public one: paths of 230 to 320, as on the largest, still fit in
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,9 @@ class Ground:
         Args:
             problems: how many problems are wanted.
             number: which of a part's grounds this is.
-            maps: the folder of the sets; without one a generated map of the same size stands in.
+            maps: the folder of the sets; without one a generated map stands in, which is no larger than most of them.
         """
-        yield (terrain(self.width, self.height, number) if maps is None else self.load(maps)), problems
+        yield (_stand_in(self.width, self.height, number) if maps is None else self.load(maps)), problems
 
     def load(self, maps: Path) -> Grid:
         """Return the map from the folder of the sets.
@@ -71,6 +73,12 @@ class Ground:
             says = f"is {grid.width} x {grid.height}, but the experiment takes a map of {self.width} x {self.height}"
             raise InputError(f"{shown(path)}: {says}")
         return grid
+
+
+@cache
+def _stand_in(width: int, height: int, seed: int) -> Grid:
+    """Return a map of the same size, or of the largest that can be prepared for in seconds."""
+    return terrain(min(width, _LARGEST_SIDE), min(height, _LARGEST_SIDE), seed)
 
 
 @dataclass(frozen=True)

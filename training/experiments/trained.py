@@ -35,6 +35,7 @@ from training.runs.rows import Arrays
 
 STATES = 1000  # of a problem that are logged
 PAPER = Recipe(labels="class", features="paper")
+FEW = 100  # problems: with fewer to learn from, those of the smallest size, a network is trained up to its first check
 _ROOT = Path(__file__).parents[2]
 _UNLIMITED = Allowance.of(None)
 _ARRAYS = ("confusion", "hits", "states")  # of what was predicted
@@ -43,6 +44,10 @@ _ARRAYS = ("confusion", "hits", "states")  # of what was predicted
 def entry_of(agent: str, name: str, allowance: Allowance = _UNLIMITED) -> Entry:
     """Return what the rows of an agent that follows a trained policy begin with; ``name`` is the policy's in tables."""
     return Entry(agent, f"policy={name}", allowance.text, allowance.limit, allowance.count)
+
+
+def _has_few(setup: TrainingSetup) -> bool:
+    return sum(len(course.tasks) for course in setup.train) < FEW
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,8 @@ class EvolutionTraining:
     def train(self, setup: TrainingSetup) -> Contender:
         """Return the contender that follows the evolved network; all of them share the runs of fixed depths."""
         file = setup.folder / f"{self.name}.npz"
-        evolve(setup, self.evolution, self.d_max, self.history, lambda amount, text: None).save(file)
+        config = replace(self.evolution, generations=self.evolution.check) if _has_few(setup) else self.evolution
+        evolve(setup, config, self.d_max, self.history, lambda amount, text: None).save(file)
         return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))
 
 
@@ -129,7 +135,8 @@ class RLTraining:
 
     def train(self, setup: TrainingSetup) -> Contender:
         """Return the contender that follows the trained network; all of them share the runs of fixed depths."""
-        network, _ = train_network(self.config, setup)
+        config = replace(self.config, steps=self.config.every) if _has_few(setup) else self.config
+        network, _ = train_network(config, setup)
         file = setup.folder / f"{self.name}.npz"
         network.save(file)
         return enlist("policy-lrta", {"policy": str(file)}, Allowance.of(None))

@@ -151,6 +151,12 @@ def test_every_problem_of_a_generated_ground_has_a_map_and_a_start_of_its_own() 
     assert [course.tasks for course in again] == [course.tasks for course in courses[:2]]
 
 
+def test_what_stands_in_for_a_large_map_is_smaller_and_the_same_for_all() -> None:
+    (one, count), (other, _) = (next(Ground(file, 512, 171).deal(3, 0, None)) for file in ("a", "b"))
+    assert (one.width, one.height, count) == (256, 171, 3)
+    assert one is other
+
+
 def test_a_ground_keeps_its_problems_whatever_stands_beside_it() -> None:
     part = Part((Ground("", 33, 33),), {"smoke": 2}, (entrant("lrta"),), optimal=(20, 300))
     one, two = (list(replace(part, grounds=part.grounds * n).courses("smoke", None, 3)) for n in (1, 2))

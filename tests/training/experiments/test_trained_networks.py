@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from training.experiments import load
+from training.experiments import load, trained
 from training.experiments.conduct import conduct
 from training.experiments.frame import Experiment, Ground, Part
-from training.experiments.trained import EvolutionTraining, RLTraining
+from training.experiments.trained import FEW, EvolutionTraining, RLTraining
+from training.learn import TrainingSetup
 from training.learn.evolve import EvolutionConfig
 from training.learn.rl import RLConfig
-from training.runs import Workers
+from training.runs import Draw, Workers, find_courses
 
 
 def shrunk(experiment: Experiment, trainings: tuple[Any, ...]) -> Experiment:
@@ -40,6 +41,24 @@ def test_networks_are_evolved_and_judged(tmp_path: Path) -> None:
     assert names == ["deepen-0"] * 6 + ["depth-0"] * 6
     assert all(claim["ours"] is not None for claim in document["claims"])
     assert list((tmp_path / "rl-controllers" / "smoke" / "policies").glob("*/deepen-0.npz"))
+
+
+@pytest.mark.parametrize(("problems", "generations"), [(FEW - 1, 3), (FEW, 30)])
+def test_a_network_evolves_up_to_its_first_check_where_there_are_few_problems(
+    problems: int, generations: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def evolve(setup: TrainingSetup, config: EvolutionConfig, *rest: Any) -> Any:
+        asked.append(config.generations)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trained, "evolve", evolve)
+    courses = tuple(find_courses(["open-16"], Draw(problems)))
+    training = EvolutionTraining("any", 5, EvolutionConfig(generations=30, check=3))
+    with pytest.raises(KeyboardInterrupt):
+        training.train(TrainingSetup(courses, courses, Workers(1), tmp_path))
+    assert asked == [generations]
 
 
 def test_networks_are_trained_by_reinforcement_and_judged(tmp_path: Path) -> None:
