@@ -226,7 +226,7 @@ def _print_policy(result: "GoalResult") -> None:
 
 Env = Annotated[str, LEARNING.option("ID", "RTDepth, RTDeepen, RTDepthGoal, RTThink, RTPath, a level.")]
 Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (of lookaheads).")]
-Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes together.", min=1)]
+Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes, up to a whole round of them.", min=1)]
 Generations = Annotated[
     int | None, LEARNING.option("N", "Generations of cma, at most; 40, or 24 in RTDepthGoal-v0.", min=1)
 ]
