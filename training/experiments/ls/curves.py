@@ -452,7 +452,7 @@ def _least(
 
 def _much_more(effort: Effort) -> Statement:
     return Statement(
-        f"RTAA* with d = 64 or 128, where it costs as little, needs much more {effort.word} than LRTA*_LS(160) with d"
+        f"RTAA* with d = 64 or 128, where it costs as little, needs far more {effort.word} than LRTA*_LS(160) with d"
         f" up to 8: its {effort.least} over the most",
         "much more",
         partial(least_over_largest, RTAA_HIGH, LRTA_LS_160_LOW),
