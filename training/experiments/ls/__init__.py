@@ -31,9 +31,9 @@ NOTES = (
     "Times are of planning alone, without walking, as the paper's: on one core of the machine that ran this, in ms."
     " Only their ratios are compared. Scans count every reading of a cell's neighbours, for whatever purpose.",
     "Convergence is the sum over all trials up to and including the first that raises no value.",
-    "There are fewer problems than in the paper. All settings meet the same ones, so that ratios are much more exact than"
-    " means; what differs by less than the intervals are wide cannot be told apart, and stays undecided. `--size full`"
-    " has the paper's numbers: 1500 mazes and grids, 2000 problems on every map of a game.",
+    "There are fewer problems than in the paper. All settings meet the same ones, so that ratios are much more exact"
+    " than means; what differs by less than the intervals are wide cannot be told apart, and stays undecided. `--size"
+    " full` has the paper's numbers: 1500 mazes and grids, 2000 problems on every map of a game.",
 )
 TIMED = (
     "Times are of planning alone; before, walking was timed as well, which takes no longer with one agent than with"
