@@ -198,8 +198,9 @@ DISCUSSIONS = {
         "Has LRTA*_LS(k, d) the lowest cost with the lowest time?",
         "Yes in first trials: any other setting costs or takes at least 1.49 times as much on mazes, and 1.42 on"
         " Baldur's Gate.",
-        failed="On Baldur's Gate RTAA* with high d takes 0.73 of the time of LRTA*_LS(160) where it is to need far more,"
-        " and with medium d LRTA* or RTAA* costs up to 1.68 times as much as LRTA*_LS(10) where they are to be better."
+        failed="On Baldur's Gate RTAA* with high d takes 0.73 of the time of LRTA*_LS(160) where it is to need far"
+        " more, and with medium d LRTA* or RTAA* costs up to 1.68 times as much as LRTA*_LS(10) where they are to be"
+        " better."
         " By scans, which leave the machine out, RTAA* with high d needs 0.64 of what LRTA*_LS(160) does on mazes and"
         " 0.39 on Baldur's Gate; what the paper's time was spent on is not known.",
     ),
