@@ -225,8 +225,8 @@ def _print_policy(result: "GoalResult") -> None:
 
 
 Env = Annotated[str, LEARNING.option("ID", "RTDepth, RTDeepen, RTDepthGoal, RTThink, RTPath, a level.")]
-Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma (of lookaheads).")]
-Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes, up to a whole round of them.", min=1)]
+Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma; else the usual one.")]
+Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes, in whole rounds.", min=1)]
 Generations = Annotated[
     int | None, LEARNING.option("N", "Generations of cma, at most; 40, or 24 in RTDepthGoal-v0.", min=1)
 ]
@@ -241,7 +241,7 @@ Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4,
 Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
 GoalMoves = Annotated[
-    int | None, LEARNING.option("N", "Moves between two steps of the goal of RTThink-v0; else it stays.", min=1)
+    int | None, LEARNING.option("N", "Moves between two steps of its goal; else it stays.", min=1)
 ]
 Slice = Annotated[int | None, LEARNING.option("N", "States that RTThink-v0 expands at a time; 20.", min=1)]
 Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of hidden layers; 32, cma 2, RTPath 64,64.")]
@@ -286,8 +286,7 @@ def rl(
 ) -> None:
     """Train a network on some maps, keep what is best on others, and compare on unseen ones.
 
-    Without maps: mixed-train, mixed-validation and mixed-test, or the splits of the level. Without
-    --algo: ppo; cma in RTDepthGoal-v0; in RTPath maskable-ppo. The same command goes on if stopped.
+    Without maps: mixed-train, -validation and -test, or the level's. Goes on if stopped.
     """
     from rt_gym import InputError
     from training.learn import draw_parts

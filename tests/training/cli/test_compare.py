@@ -221,5 +221,5 @@ def test_what_is_left_out_and_read_otherwise_is_told_before_the_runs(capsys: pyt
     _tell_of_maps(["bog.map", "open-16"], (course, replace(course, name="other", skipped=0)))
     assert capsys.readouterr().err.splitlines() == [
         "note: bog: 4 problems on blocked cells are left out",
-        "note: bog.map has 1 cells of swamp (S), which are read as plain ground",
+        "note: bog.map has 1 cell of swamp (S), which is read as plain ground",
     ]
