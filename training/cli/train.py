@@ -240,9 +240,7 @@ RewardPrice = Annotated[float | None, LEARNING.option("STEPS", "What an expansio
 Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4, or 1e-3 in RTPath.")]
 Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
 ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
-GoalMoves = Annotated[
-    int | None, LEARNING.option("N", "Moves between two steps of its goal; else it stays.", min=1)
-]
+GoalMoves = Annotated[int | None, LEARNING.option("N", "Moves between two steps of its goal; else it stays.", min=1)]
 Slice = Annotated[int | None, LEARNING.option("N", "States that RTThink-v0 expands at a time; 20.", min=1)]
 Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of hidden layers; 32, cma 2, RTPath 64,64.")]
 Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
