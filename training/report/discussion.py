@@ -237,7 +237,7 @@ DISCUSSIONS = {
         "Which of six versions of LRTA*_LS(k, d) does what best?",
         "Single moves cost least and several take least time, as the paper says; one cost on Baldur's Gate is"
         " undecided.",
-        failed="In the first trial on Baldur's Gate single moves cost 1.02 times the least of the others [0.95, 1.08]:"
+        failed="In the first trial on Baldur's Gate single moves cost 1.02 times the least of the others [0.95, 1.08]."
         " 60 problems on each map do not tell them apart.",
         care="The paper gives neither k nor d here; 40 and 16 are ours.",
     ),
