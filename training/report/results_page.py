@@ -260,7 +260,7 @@ def _totals(documents: Sequence[dict[str, Any]]) -> str:
     count = sum(len(claims(document)) for document in documents)
     checks = sum(len(document["claims"]) for document in documents) - count
     return _wrapped(
-        f"Claims of the papers, and findings. {len(documents)} experiments: {_tally(documents)}."
+        f"Claims and findings. {len(documents)} experiments: {_tally(documents)}."
         f" {count} claims: {counts(documents)}; {checks} checks."
     )
 
