@@ -119,6 +119,11 @@ class PDBLRTA(Guided):
         return (2 * self.cap - 1) ** 2
 
     @property
+    def complete(self) -> bool:  # type: ignore[override]  # of the settings, not of the class
+        """Whether it reaches every goal that can be reached: on any map, only a guard ends cycles of subgoals."""
+        return self.guard or self.mode == "G"
+
+    @property
     def by_waypoints(self) -> bool:
         """Whether it heads for subgoals or regions that may lie off every shortest path, even on open ground."""
         return self.mode == "I"

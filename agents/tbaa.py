@@ -121,5 +121,5 @@ class TBAA(TBA):
         reset_values(self.memory.h, self.view.terrain, self.view.goal_cell)
 
     def count_states(self) -> int:
-        """Return how many values differ from the heuristic."""
-        return self.count_learned()
+        """Return how many states its largest search had, or how many values differ from the heuristic if more."""
+        return max(super().count_states(), self.count_learned())

@@ -66,7 +66,7 @@ class TestMoves:
     ) -> None:
         for problem in random_problems(2, 15, vision, max_side=12):
             run = agents.run(agent_id, problem, max_moves=100_000, **settings)
-            assert run.outcome == "goal" or gave_up(run, agent_id)
+            assert run.outcome == "goal" or gave_up(run, agent_id, settings)
             assert (path_of(run)[-1] == problem.goal) == run.solved
             assert exact_cost(run) >= problem.optimal_cost or not run.solved
 
@@ -195,7 +195,7 @@ class TestCorners:
         grid = drawn("." * width, "." + "#" * (width - 1), "." * width, connectivity=4)
         problem = Problem(grid, (60, 0), (61, 2), vision)
         run = agents.run(agent_id, problem, max_moves=1_000_000, **settings)
-        assert run.outcome == "goal" or gave_up(run, agent_id)
+        assert run.outcome == "goal" or gave_up(run, agent_id, settings)
         assert run.optimal == 60 + 2 + 61
 
     @pytest.mark.parametrize("vision", [None, 1])

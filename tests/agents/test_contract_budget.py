@@ -112,7 +112,7 @@ class TestBudget:
         for limit in (1, 9, 50, 1000):
             for problem in random_problems(15, 5):
                 run = agents.run(agent_id, problem, budget=limit, max_moves=MOST_MOVES)
-                assert run.outcome == "goal" or gave_up(run, agent_id)
+                assert run.outcome == "goal" or gave_up(run, agent_id, {"budget": limit})
                 assert not run.overrun
                 assert run.max_expansions <= limit
 

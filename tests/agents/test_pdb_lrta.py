@@ -257,7 +257,7 @@ class TestGuard:
     def test_it_can_be_switched_off_and_then_a_cycle_has_no_end(self) -> None:
         for settings, solved in ((self.AS_TEXT, True), (self.AS_TEXT | {"guard": False}, False)):
             agent = agents.make("pdb-lrta", **settings)
-            assert agents.run(agent, self.TWISTED, max_moves=1000).solved == solved
+            assert agents.run(agent, self.TWISTED, max_moves=1000).solved == agent.complete == solved
             assert (agent.guarded > 0) == (agent.guarded_expansions > 0) == solved
 
     def test_its_counts_are_those_of_all_trials_since_reset(self) -> None:

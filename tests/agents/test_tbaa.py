@@ -11,7 +11,7 @@ from reference.checks import Settings, assert_astar, assert_refused, each_rule, 
 from reference.restless import believed, exact_g, moves
 from reference.small_maps import ROUND_THE_HOOK, drawn
 from reference.traces import slices, start, trial
-from rt_gym import Change, Grid, InputError, Problem, generate, sample_problems
+from rt_gym import Change, Grid, InputError, Problem, generate, load_map, sample_problems
 from rt_gym.cost import encode
 from rt_gym.maps.generate import rooms
 from rt_gym.search.distance import exact_distances
@@ -58,8 +58,10 @@ class TestTrace:
 def test_on_a_known_map_it_is_tba_move_by_move(settings: Settings, rules: Settings) -> None:
     for problem in some_problems(1, 8, 12, **rules):
         assert slices("tbaa", problem, **settings) == slices("tba", problem, **settings)
-        run = agents.run("tbaa", problem, **settings)
-        assert (run.h_updates, run.memory) == (0, 0)
+        agent = agents.make("tbaa", **settings)
+        run = agents.run(agent, problem)
+        assert (run.h_updates, agent.count_learned()) == (0, 0)
+        assert run.memory == agents.run("tba", problem, **settings).memory > 0
 
 
 def test_with_one_slice_for_all_it_is_a_star() -> None:
@@ -139,6 +141,14 @@ def test_a_later_trial_begins_with_the_heuristic() -> None:
     world.begin_trial()
     agent.begin_trial()
     assert (agent.learned == first).all()
+
+
+def test_what_it_holds_is_its_largest_search_or_what_it_has_learned() -> None:
+    foggy = sample_problems(load_map("rooms-64"), 1, low=60.0, vision=1)[0]
+    agent = agents.make("tbaa")
+    run = agents.run(agent, foggy)
+    assert run.memory == max(agent.space.most, agent.count_learned())
+    assert run.memory > agents.run("tba", foggy).memory
 
 
 class TestParameters:

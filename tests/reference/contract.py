@@ -114,10 +114,10 @@ def assert_legal(problem: Problem, path: list[tuple[int, int]]) -> plain_grid.Wo
     return world
 
 
-def gave_up(run: agents.Run, agent_id: str) -> bool:
+def gave_up(run: agents.Run, agent_id: str, settings: Settings) -> bool:
     """Whether a run ended as only that of an agent may that is not complete: standing still until its last move."""
     stands = run.outcome == "out of moves" and run.moves > 0 and bool((run.path[-1] == run.path[-2]).all())
-    return stands and not agents.load(agent_id).complete
+    return stands and not agents.make(agent_id, **settings).complete
 
 
 def overestimates(agent_id: str, settings: Settings) -> bool:
