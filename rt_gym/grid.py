@@ -102,7 +102,12 @@ class Grid:
         """Return ``mask``, ``free`` and ``known`` of the terrain as an agent believes them to be at first."""
         if not in_fog:
             return self.terrain.mask, self.terrain.free, self.terrain.known
-        return self.open_ground.mask, self.open_ground.free, np.zeros_like(self.open_ground.known)
+        return self.open_ground.mask, self.open_ground.free, self._unseen
+
+    @cached_property
+    def _unseen(self) -> NDArray[np.uint8]:
+        """``known`` where nothing has been seen."""
+        return frozen(np.zeros_like(self.open_ground.known))
 
     @cached_property
     def known_belief(self) -> Original:
