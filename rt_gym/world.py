@@ -169,14 +169,13 @@ class World:
         if self.kernel_view.interventions:
             self._head_for(problem.grid.cell(problem.goal))
         start = problem.grid.cell(problem.start)
-        world = self.handle()
         if self._fresh:
             self.trip.state["at"] = self.trip.path[0] = start
         else:
-            begin_trip(world, self._meter, self._sight, start)
+            begin_trip(self.handle(), self._meter, self._sight, start)
         self._fresh = False
         if self._sight != 0:
-            look_around(world, start)
+            look_around(self.handle(), start)
 
     @property
     def view(self) -> View:
