@@ -17,10 +17,9 @@ QUICK := tests/agents tests/reference tests/rt_gym tests/test_layout.py \
 	$(addprefix --ignore-glob=*/test_,adding.py env_registry.py jit.py maps_*.py render.py sb3.py splits.py)
 
 # What touches every library: environments, files and pictures, trainings and commands, and two agents.
-LOWEST := .venv-lowest
-LOWEST_TESTED := tests/rt_gym tests/training tests/agents/test_contract.py tests/agents/test_astar.py
+OTHER_VERSIONS_TESTED := tests/rt_gym tests/training tests/agents/test_contract.py tests/agents/test_astar.py
 
-.PHONY: demo test quick lint types docs unit lowest bench fuzz dist help clean
+.PHONY: demo test quick lint types docs unit lowest newest bench fuzz dist help clean
 
 demo: $(CORE)
 	$(VENV)/bin/rt-gym demo
@@ -48,14 +47,15 @@ unit: $(DEV)
 	$(RUN) pytest -n 2 --dist worksteal --doctest-modules $(TESTED)
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest -n 2 --dist worksteal -m "plain and not slow"
 
-# Made anew each time: pip leaves alone what is already there and fits.
-lowest:
-	@rm -rf $(LOWEST)
-	@$(MAKE) --no-print-directory VENV=$(LOWEST) $(LOWEST)/bin/python
-	@echo "Installing rt_gym and its development tools at the lowest versions into $(LOWEST)."
-	@$(LOWEST)/bin/python tests/lowest.py >$(LOWEST)/constraints.txt
-	@$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install -c $(LOWEST)/constraints.txt -e ".[dev]"
-	RTGYM_HYPOTHESIS=quick $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal $(LOWEST_TESTED)
+# Other versions than those of constraints.txt, PyTorch apart, in an environment that is made anew each time: pip leaves
+# alone what is already there and fits.
+lowest newest:
+	@rm -rf .venv-$@
+	@$(MAKE) --no-print-directory VENV=.venv-$@ .venv-$@/bin/python
+	@echo "Installing rt_gym and its development tools at the $@ versions into .venv-$@."
+	@.venv-$@/bin/python tests/versions.py $@ >.venv-$@/constraints.txt
+	@.venv-$@/bin/python -m pip --disable-pip-version-check --quiet install -c .venv-$@/constraints.txt -e ".[dev]"
+	RTGYM_HYPOTHESIS=quick .venv-$@/bin/python -m pytest -n 2 --dist worksteal $(OTHER_VERSIONS_TESTED)
 
 bench: $(DEV)
 	for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || exit 1; done
@@ -81,7 +81,7 @@ help:
 	@sed -n 's/^| `\(make [^`]*\)` | \(.*\) |$$/\1\t\2/p' CONTRIBUTING.md | expand -t 36
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) .venv-lowest .venv-newest build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

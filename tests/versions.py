@@ -1,11 +1,15 @@
-"""Print the lowest version that pyproject.toml allows of everything it names, as constraints for pip."""
+"""Print constraints for pip: the lowest versions that pyproject.toml allows, or the newest that there are.
+
+``python tests/versions.py lowest``, or ``newest``, which leaves everything open but PyTorch.
+"""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
-TORCH = "2.13.0"  # lower versions bring gigabytes for graphics cards; 2.5.0 was tried by hand
+TORCH = {"torch": "2.13.0"}  # others bring gigabytes for graphics cards; 2.5.0 was tried by hand
 
 
 def lowest(requirements: list[str]) -> dict[str, str]:
@@ -24,5 +28,6 @@ def declared() -> list[str]:
 
 
 if __name__ == "__main__":
-    for name, version in (lowest(declared()) | {"torch": TORCH}).items():
+    bounds = {"lowest": lowest(declared()), "newest": {}}[sys.argv[1]]
+    for name, version in (bounds | TORCH).items():
         print(f"{name}=={version}")

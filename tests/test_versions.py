@@ -1,11 +1,13 @@
-"""The lower bounds of pyproject.toml, which `make lowest` installs."""
+"""The lower bounds of pyproject.toml, which `make lowest` installs, and what `make newest` leaves open."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 from packaging.version import Version
 
-from lowest import PROJECT, declared, lowest
+from versions import PROJECT, TORCH, declared, lowest
 
 
 def test_every_requirement_has_a_lowest_version_and_one_that_was_tested() -> None:
@@ -23,3 +25,16 @@ def test_a_requirement_without_a_lowest_version_is_named(line: str) -> None:
 
 def test_extras_of_our_own_are_no_requirements() -> None:
     assert lowest(["rt_gym[rl]", "torch>=2.5"]) == {"torch": "2.5"}
+
+
+def test_pytorch_alone_is_held_at_the_version_of_our_constraints() -> None:
+    script = PROJECT.with_name("tests") / "versions.py"
+    lines = {
+        kind: subprocess.run([sys.executable, script, kind], capture_output=True, text=True, check=True).stdout.split()
+        for kind in ("lowest", "newest")
+    }
+    held = f"torch=={TORCH['torch']}"
+    assert lines["newest"] == [held]
+    assert held in lines["lowest"]
+    assert len(lines["lowest"]) == len(lowest(declared()))
+    assert held in PROJECT.with_name("constraints.txt").read_text("utf-8").split()
