@@ -17,8 +17,9 @@ Readings:
 - LRTS is complete because it goes all the way to the best state. After one step it may choose another state, and with
   more than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned
   since anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
-- Expansions are those among regions and those of A*, on the move that plans. A lookahead that the meter refuses to go
-  on with ends with its last complete layer; A* that is refused goes on at the next move, and the agent stands still.
+- Expansions are those among regions and those of A*, on the move that plans. A lookahead that the meter does not
+  allow as a whole ends with a layer that it allows (``agents.knowledge.region_graph``); A* that is refused goes
+  on at the next move, and the agent stands still.
 - ``control="dynamic"`` is the control of depth that the paper of ICAPS 2007 names as work to come. Of its two
   mechanisms we read the pattern database, with the global goal: the depth of every lookahead is the smallest one that,
   before anything is learned, takes a step on a shortest way among the regions to the goal's region. It is at most

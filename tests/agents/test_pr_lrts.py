@@ -1,5 +1,6 @@
 """PR LRTS: what it has in common with LRTS, its corridors, its guards, and which parameters are refused."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import agents
 from agents.kernels.pr_corridor import begin_corridor, lead_to_region, resume_corridor, widen
+from agents.knowledge.region_graph import search_regions
 from agents.knowledge.regions import prepare
 from agents.pr_lrts import PATIENCE
 from reference import plain_lrts, plain_pr_lrts
@@ -19,6 +21,7 @@ from rt_gym import Budget, Change, Grid, InputError, Problem, World, sample_prob
 from rt_gym.maps.generate import rooms
 from rt_gym.meter import UNLIMITED
 from rt_gym.search.astar import EXHAUSTED, FOUND
+from rt_gym.search.space import NONE
 from rt_gym.trip import make_trip
 
 RULES = [{"connectivity": 4}, {"connectivity": 8, "cost": "unit"}, {"connectivity": 8, "cost": "octile"}]
@@ -142,6 +145,38 @@ class TestCorridor:
             ]
             assert walked == free.path.tolist()
             assert small.stays > 0
+
+    @pytest.mark.parametrize("count", ["scans", "expansions"])
+    def test_no_limit_is_overrun_and_every_goal_is_reached(self, count: str) -> None:
+        for limit in (1, 2, 3, 7, 10, 20, 30, 60, 100):
+            for problem in sample_problems(ROOMS, 6, 30, seed=2):
+                run = agents.run("pr-lrts", problem, budget=Budget(limit, count), max_moves=100_000)
+                assert (run.solved, run.overrun) == (True, False), limit
+
+
+class TestLookahead:
+    def test_under_any_limit_costs_are_those_of_a_free_search_of_as_many_layers(self) -> None:
+        # With more than one layer a region may turn out to be nearer by a longer way, and is then read again: what the
+        # limit of scans does not allow of that must not be left half done.
+        agent, problem = agents.make("pr-lrts", level=2, depth=6), sample_problems(ROOMS, 1, seed=3)[0]
+        agent.reset(problem.view())
+        memory = agent.memory
+        outcomes = Counter[int]()
+
+        def costs(a: int, depth: int, budget: Budget) -> tuple[int, dict[int, int], int]:
+            trip = make_trip(0, budget=budget)
+            search = (memory.graph, trip, memory.space, memory.layers, memory.values, 0, a, NONE, depth)
+            count, space = int(search_regions(*search)), memory.space
+            found = {int(space.cell[u]): int(space.g[u]) for u in range(space.state[0].slots)}
+            return count, found, int(trip.meter[0].scans)
+
+        for a in range(0, memory.values.size, 5):
+            for limit in range(1, 60, 3):
+                count, found, scans = costs(a, 6, Budget(limit, "scans"))
+                outcomes[count] += 1
+                assert scans <= limit
+                assert found == costs(a, count, Budget())[1]
+        assert outcomes.keys() == {1, 2, 3, 4, 5, 6}
 
 
 @pytest.mark.plain
