@@ -22,10 +22,17 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from rt_gym.errors import InputError, quoted, whole
 from training.j48.export import Stored, check_names, from_json, python_source, to_json, weka_text
-from training.j48.grow import grow
-from training.j48.prune import collapse, prune
-from training.j48.samples import TrainingSet
-from training.j48.tree import NONE, Tree, add_probabilities, depth, fill_classes, importances, probabilities
+from training.j48.growth import collapse, grow, prune
+from training.j48.tree import (
+    NONE,
+    TrainingSet,
+    Tree,
+    add_probabilities,
+    depth,
+    fill_classes,
+    importances,
+    probabilities,
+)
 
 _SWITCHES = ("unpruned", "subtree_raising", "collapse", "mdl", "split_point_actual_value", "laplace")
 

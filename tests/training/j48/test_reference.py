@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reference import plain_j48
 from training.j48 import J48Classifier
-from training.j48.prune import confidence_limits, extra_errors
+from training.j48.growth import confidence_limits, extra_errors
 from training.j48.tree import NONE, Tree
 
 pytestmark = pytest.mark.plain

@@ -12,7 +12,7 @@ import pytest
 
 from reference import plain_j48
 from training.j48 import J48Classifier
-from training.j48.prune import confidence_limits, extra_errors
+from training.j48.growth import confidence_limits, extra_errors
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "j48"
 
