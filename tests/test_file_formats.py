@@ -22,7 +22,7 @@ from rt_gym.abstraction import abstract
 from rt_gym.cost import DIAGONAL
 from rt_gym.features.dealing import DEALT
 from rt_gym.squad.policy import DealerPolicy
-from training.judge import think, walks
+from training.judge import policies, think
 from training.judge.policies import NETWORK
 from training.learn import Parts
 from training.learn.blocks import BlocksConfig
@@ -242,7 +242,7 @@ def test_results_of_policies_have_the_columns_of_the_page(tmp_path: Path) -> Non
     problems = [course.problem(task) for course in courses for task in course.tasks]
     asked = {"seed": 0, "training": {}}
     thought = think.judged({NETWORK: think.evaluate(think.follow_rule, problems)}, courses, asked)
-    walked = walks.judged({NETWORK: rt_gym.evaluate("RTPath-v0", "greedy", problems)}, courses, asked)
+    walked = policies.judged({NETWORK: rt_gym.evaluate("RTPath-v0", "greedy", problems)}, courses, asked)
     for findings in (thought, walked):
         _, results = findings.write(tmp_path)
         with results.open(encoding="utf-8", newline="") as file:

@@ -23,9 +23,9 @@ from agents.policy_lrta import PolicyLRTA
 from rt_gym import Grid, InputError
 from rt_gym import evaluate as evaluate_in
 from training.judge import Findings, Score, find, score_all
+from training.judge.policies import weighted_share
 from training.judge.stats import Floats, ratio
 from training.judge.think import SLICES_TO_BEAT, evaluate, fixed_times
-from training.judge.walks import weighted_share
 from training.learn import Reporting, problems_of, silent
 from training.runs import Allowance, Contender, Course, Plan, Task, Workers, enlist, enlist_all, run_plan
 from training.runs.courses import make_problem

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rt_gym import evaluate
-from training.judge import think, walks
+from training.judge import policies, think
 from training.judge.policies import NETWORK, PolicyFindings
 from training.learn import problems_of
 from training.report.chosen import Recorder
@@ -37,9 +37,9 @@ def thinking(courses: tuple[Course, ...]) -> PolicyFindings:
 @pytest.fixture(scope="module")
 def walking() -> PolicyFindings:
     courses = tuple(find_courses(["random-16-test"], Draw(1)))[:4]
-    policies = {"random": "random", NETWORK: "greedy", "astar": "astar"}
-    found = {name: evaluate(LEVEL, policy, problems_of(courses), record=99) for name, policy in policies.items()}
-    return walks.judged(found, courses, ASKED)
+    given = {"random": "random", NETWORK: "greedy", "astar": "astar"}
+    found = {name: evaluate(LEVEL, policy, problems_of(courses), record=99) for name, policy in given.items()}
+    return policies.judged(found, courses, ASKED)
 
 
 class TestFiles:

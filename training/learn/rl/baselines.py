@@ -2,7 +2,7 @@
 
 The recipe is that of ``rt-gym train rl``. Learners of Stable-Baselines3 and sb3-contrib learn from nothing where the
 recipe learns: they see the same, and their rewards are the same. Every learner has as many steps. Policies are judged
-on the test split by the weighted share of ``training.judge.walks``; its normalised score is 0 for chance and 1 for
+on the test split by the weighted share of ``training.judge.policies``; its normalised score is 0 for chance and 1 for
 D* Lite, which on a known map walks a shortest path.
 """
 
@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from rt_gym import Evaluation, Grid, InputError, evaluate
 from rt_gym.errors import choice, quoted, whole
-from training.judge.aggregate import interquartile_mean, probability_of_improvement
-from training.judge.stats import Floats
-from training.judge.walks import BOUNDED, LIMIT, LeastVisited, weighted
+from training.judge.policies import BOUNDED, LIMIT, LeastVisited, weighted
+from training.judge.stats import Floats, interquartile_mean, probability_of_improvement
 from training.learn import OnProgress, Parts, TrainingSetup, draw_parts, problems_of
 from training.learn.rl.course import RLConfig, level_of, problems_to_learn
 from training.learn.rl.model import NORM, check_installed, libraries, make_env, scaled_inputs

@@ -13,8 +13,8 @@ from agents.policies.networks import BOTH, MOVE
 from rt_gym import InputError, Problem
 from rt_gym.envs import level_ids
 from rt_gym.errors import quoted, whole
+from training.judge.policies import check_window
 from training.judge.think import BY_HAND
-from training.judge.walks import check_window
 from training.learn import problems_of
 from training.learn.evolve import REGIONS
 from training.runs import Course

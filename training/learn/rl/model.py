@@ -7,7 +7,7 @@ The second half is behaviour cloning: a network begins by doing what a teacher w
 oracle, or of the ready-made tree, on the training maps. What the teacher would choose there follows from the samples:
 the oracle's label, the tree's depth, or the depth at which the hand rule ``settle`` would stop. In RTThink-v0 the
 teacher is a rule of ``training.judge.think``, in RTDepthGoal-v0 that of ``training.learn.evolve``, in path environments
-that of ``training.judge.walks``; these walk themselves.
+that of ``training.judge.policies``; these walk themselves.
 """
 
 import io
@@ -34,8 +34,8 @@ from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.scaling import squashed
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel
+from training.judge.policies import LeastVisited
 from training.judge.think import BY_HAND
-from training.judge.walks import LeastVisited
 from training.learn import problems_of
 from training.learn.evolve import REGIONS, Encoding
 from training.learn.log import Logging, Samples, log_samples

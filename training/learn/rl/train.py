@@ -10,7 +10,7 @@ from typing import Any
 from agents.policies.networks import BOTH, MOVE, Network, load_network
 from rt_gym import InputError
 from rt_gym.archive import load_archive
-from training.judge import Findings, think, walks
+from training.judge import Findings, policies, think
 from training.judge.policies import NETWORK, PolicyFindings
 from training.judge.ranking import PRICE, score
 from training.judge.tables import Table, leaderboard_table
@@ -133,9 +133,9 @@ def _beside_slices(config: RLConfig, network: Network, folder: Path, test: tuple
 
 def _beside_walkers(config: RLConfig, network: Network, file: Path, test: tuple[Course, ...]) -> _Comparison:
     """Return how chance, rules, agents that search and the network do."""
-    found = walks.contest(config.env, network, problems_of(test), config.seed, config.judged_moves)
-    findings = walks.judged(found, test, _asked(config, network))
-    document = findings.document() | {"walks": walks.document(found)}
+    found = policies.contest(config.env, network, problems_of(test), config.seed, config.judged_moves)
+    findings = policies.judged(found, test, _asked(config, network))
+    document = findings.document() | {"walks": policies.document(found)}
     remarks = [*findings.remarks(), *_what_now(config, file)]
     return document, findings.tables(), remarks, findings.write(file.parent), findings
 

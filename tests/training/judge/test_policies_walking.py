@@ -8,7 +8,7 @@ import pytest
 
 from agents.policies.networks import MOVE, Network, load_network
 from rt_gym import Grid, Problem, evaluate, splits
-from training.judge.walks import (
+from training.judge.policies import (
     LeastVisited,
     Sampled,
     anchors,
