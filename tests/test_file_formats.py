@@ -24,9 +24,8 @@ from rt_gym.features.dealing import DEALT
 from rt_gym.squad.policy import DealerPolicy
 from training.judge import policies, think
 from training.judge.policies import NETWORK
-from training.learn import Parts
+from training.learn import Parts, keep_settings, settings_of
 from training.learn.blocks import BlocksConfig
-from training.learn.settings import keep_settings, settings_of
 from training.runs import Allowance, Draw, Plan, Workers, enlist_all, find_courses, run_plan, write_tables
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -30,7 +30,7 @@ from rt_gym import InputError, Problem, Squad
 from rt_gym.abstraction import abstract
 from rt_gym.squad.policy import load_dealer
 from training.judge import ranking, scores, speed
-from training.learn import evolve, goal, log, settings
+from training.learn import evolve, goal, keep_settings, log
 from training.precompute import Neighbours, Patterns, Subgoals
 from training.report import agents_page, results_page
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, read_runs, run_plan
@@ -290,7 +290,7 @@ def _read_model(path: Path) -> Any:
 
 
 def _keep_training(folder: Path) -> Path:
-    return settings.keep_settings(folder, "train depth", {"d_max": 5})
+    return keep_settings(folder, "train depth", {"d_max": 5})
 
 
 def _read_training(path: Path) -> Any:

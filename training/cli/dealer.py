@@ -52,8 +52,8 @@ def dealer(
     from dataclasses import asdict, replace
 
     from training.judge.think import dealers_table
+    from training.learn import keep_settings
     from training.learn.evolve import LEARNED, DealerConfig, train_dealer
-    from training.learn.settings import keep_settings
     from training.runs import Draw, find_courses
 
     config = DealerConfig(generations=generations, squads=squads, test=test_squads, seed=seed)

@@ -159,7 +159,7 @@ def begin_training(out: Path, command: str, config: Any, parts: "Parts", force: 
 
     Fields of the config that are ``free`` may differ.
     """
-    from training.learn.settings import keep_settings, settings_of
+    from training.learn import keep_settings, settings_of
 
     make_folder(out)
     keep_settings(out, command, settings_of(config, parts, free), force)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from agents.policies.trees import Forest, Policy, add_scores, join_trees, largest
 from rt_gym import InputError
 from rt_gym.jit import kernel
+from training.j48 import J48Classifier
 from training.judge.stats import Floats
-from training.learn.flatten import flatten, merged, one_of, with_means
+from training.learn.convert import flatten, merged, one_of, with_means
 from training.learn.log import Samples
 from training.learn.targets import Recipe, by_layers, costs, inputs, label_by, moves
 
@@ -90,8 +91,6 @@ _FITS: dict[tuple[str, str], _Fit] = {
 def make_classifier(recipe: Recipe) -> Any:
     """Return an untrained classifier."""
     if recipe.learner == "j48":
-        from training.j48 import J48Classifier
-
         return J48Classifier(confidence_factor=recipe.confidence, min_num_obj=recipe.min_leaf)
     if recipe.learner == "cart":
         from sklearn.tree import DecisionTreeClassifier

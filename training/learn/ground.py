@@ -28,7 +28,7 @@ from rt_gym.trip import make_trip
 from training.judge import Arena, Estimate, Findings, score_all
 from training.judge.tables import Table, digits, interval
 from training.learn import Parts, Reporting, TrainingSetup, silent
-from training.learn.flatten import flatten
+from training.learn.convert import flatten
 from training.learn.merit import compare
 from training.runs import Allowance, Contender, Entry, Plan, Task, Workers, enlist, run_plan
 from training.runs.courses import make_problem

@@ -23,8 +23,8 @@ from training.cli import app
 from training.export import clear_rows, decisions_of, load_exportable, sample_rows, scores_of, words
 from training.export.c_header import identifier, to_c
 from training.export.onnx_file import run_onnx, to_onnx
+from training.learn.convert import constant
 from training.learn.evolve import Encoding
-from training.learn.flatten import constant
 
 FILES = Path(__file__).parents[2] / "agents"
 ROWS = 3000

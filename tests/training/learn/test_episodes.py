@@ -20,10 +20,9 @@ from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.scaling import squashed, unsquashed
 from training import to_policy
 from training.cli import app
-from training.learn.episodes import Episodes, log_episodes
+from training.learn.episodes import Episodes, log_episodes, make_walker
 from training.learn.fit import beside_majority
 from training.learn.log import Logging, log_samples
-from training.learn.walkers import make_walker
 from training.runs import Draw, Workers, find_courses
 
 SPLIT = "caves-validation"

@@ -9,6 +9,7 @@ import pytest
 from agents.policies.trees import add_scores
 from rt_gym import InputError
 from rt_gym.features.decision import LAYERS, SITUATION
+from training.learn.convert import merged
 from training.learn.fit import (
     cross_validate,
     describe_quality,
@@ -19,7 +20,6 @@ from training.learn.fit import (
     make_classifier,
     predict_depths,
 )
-from training.learn.flatten import merged
 from training.learn.log import Logging, Samples, log_samples
 from training.learn.targets import DECISIONS, LABELS, LEARNERS, Recipe, by_layers, costs, inputs
 from training.runs import Draw, Workers, find_courses

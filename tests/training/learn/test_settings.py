@@ -10,11 +10,10 @@ from typer.testing import CliRunner
 
 from rt_gym import InputError
 from training.cli import app
-from training.learn import draw_parts
+from training.learn import POLICIES, SETTINGS_FILE, draw_parts, keep_settings, settings_of
 from training.learn.blocks import BlocksConfig
 from training.learn.log import Logging
 from training.learn.select import DepthConfig
-from training.learn.settings import FILE, POLICIES, keep_settings, settings_of
 from training.learn.targets import Recipe
 from training.runs import Draw
 
@@ -61,7 +60,8 @@ class TestCommands:
         refused = run(*other)
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert refused.stderr == (
-            f"rt-gym: {tmp_path / FILE}: tells of a training with other settings: {name} {usual} instead of {given};"
+            f"rt-gym: {tmp_path / SETTINGS_FILE}: tells of a training with other settings: "
+            f"{name} {usual} instead of {given};"
             " give another --out, or --force to replace it\n"
         )
         assert [run(*other, "--force").exit_code, run(*other).exit_code] == [BEGUN, BEGUN]
@@ -76,7 +76,7 @@ class TestCommands:
         for command, ends in (("depth", BEGUN), ("ground", 2)):
             result = CliRunner().invoke(app, ["train", command, *CHOSEN, "--out", str(tmp_path)])
             assert result.exit_code == ends
-        assert f"{tmp_path / FILE}: tells of a training by 'train depth'; give another --out" in result.stderr
+        assert f"{tmp_path / SETTINGS_FILE}: tells of a training by 'train depth'; give another --out" in result.stderr
 
     def test_dealers_that_are_only_judged_leave_a_folder_alone(self, tmp_path: Path) -> None:
         for more in (("--generations", "0"), (), ("--generations", "0")):
@@ -126,7 +126,7 @@ class TestSettings:
     def test_a_damaged_file_counts_for_nothing(
         self, content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        (tmp_path / FILE).write_text(content)
+        (tmp_path / SETTINGS_FILE).write_text(content)
         keep_settings(tmp_path, "train depth", {"d_max": 5})
         assert "training.json: damaged, it is written again" in capsys.readouterr().err
-        assert json.loads((tmp_path / FILE).read_text())["settings"] == {"d_max": 5}
+        assert json.loads((tmp_path / SETTINGS_FILE).read_text())["settings"] == {"d_max": 5}
