@@ -32,7 +32,7 @@ from rt_gym.squad.policy import load_dealer
 from training.judge import ranking, scores, speed
 from training.learn import evolve, goal, keep_settings, log
 from training.precompute import Neighbours, Patterns, Subgoals
-from training.report import agents_page, results_page
+from training.report import measured, results_page
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, read_runs, run_plan
 from training.runs.execution import Store
 from training.runs.jobs import Series, run_job
@@ -166,7 +166,7 @@ def _read_document(path: Path) -> Any:
 
 
 def _make_agents_page(folder: Path) -> Path:
-    return Path(shutil.copy(ROOT / "docs" / agents_page.PAGE, folder))
+    return Path(shutil.copy(ROOT / "docs" / measured.AGENTS_PAGE, folder))
 
 
 @cache
@@ -314,7 +314,7 @@ KINDS = (
     Kind("samples", INPUT, "load_samples", _make_samples, _read_samples),
     Kind("results", INPUT, "compare --against", _make_results, _read_results),
     Kind("document of an experiment", INPUT, "reproduce --pages", _make_document, _read_document),
-    Kind("page of agents", INPUT, "agents --write-docs", _make_agents_page, agents_page.kept_rows),
+    Kind("page of agents", INPUT, "agents --write-docs", _make_agents_page, measured.kept_rows),
     *map(_job, _SERIES),
     Kind("calibration", WORK_FILE, "compare --ms", _make_calibration, _read_calibration),
     Kind("evolution", WORK_FILE, "train rl --algo cma, going on", _make_history, _read_history),

@@ -90,7 +90,7 @@ def _source(text: str) -> str | None:
 def _write_docs(folder: Path, measured: list[str], workers: "Workers") -> None:
     """Write the page of all agents; those that are not measured now keep the row that it has."""
     from agents import ids
-    from training.report.agents_page import common_plan, write_agents_page
+    from training.report.measured import common_plan, write_agents_page
     from training.runs import run_plan
 
     make_folder(folder)

@@ -51,7 +51,7 @@ def baselines(
     Finished trainings are kept in the folder: the same command goes on where it was stopped.
     """
     from training.learn.rl.baselines import BaselineConfig, run_baselines
-    from training.report.baselines_page import level_table, overall_table, write_baselines
+    from training.report.measured import level_table, overall_table, write_baselines
 
     workers = make_workers(jobs, backend, scheduler)
     chosen = {"levels": level, "learners": learner}

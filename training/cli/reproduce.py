@@ -170,7 +170,7 @@ def _check_documents(chosen: set[str], folder: Path, maps: Path | None, out: Pat
 
 def _pack(experiments: list[str], size: str, out: Path, archive: Path) -> None:
     """Pack what is in the work folder, and say how its readers know that they have the same."""
-    from training.report.rows_archive import find_tables, pack_rows
+    from training.runs.tables import find_tables, pack_rows
 
     tables = find_tables(out, experiments, size)
     typer.echo(f"{archive}: {len(tables)} tables of {len({table.parent for table in tables})} experiments")

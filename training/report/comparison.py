@@ -1,5 +1,10 @@
-"""A comparison as a page shows it: whom to take, tables, the trade-off on every map, and all problems one by one."""
+"""A comparison as a page shows it: whom to take, tables, the trade-off on every map, and all problems one by one.
 
+Before it stands what a reader types to run one of its agents again.
+"""
+
+import re
+import shlex
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
@@ -7,14 +12,51 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym import Problem
+from rt_gym.maps import names
 from training.judge import Estimate, Findings, Score, score_all
 from training.judge.advice import Advice, Pick
 from training.judge.policies import NETWORK, PolicyFindings, PolicyRuns
 from training.judge.scores import collect
 from training.judge.tables import Alarm, Table, digits, interval, squads_table
-from training.report.commands import play_command
-from training.report.packing import Attachments
-from training.runs import Entry, Runs
+from training.report.replays import Attachments
+from training.runs import Contender, Entry, Runs
+
+_PARTING = re.compile(r"[\s,:='\"]")  # what would part a value
+_ELSEWHERE = "MAP"  # for a map that goes by no name: the reader puts the file there
+
+
+def spec_of(contender: Contender) -> str:
+    """Return an agent as the option ``--agent`` takes it, with the settings that tables show."""
+    rest, told = contender.entry.setting, []
+    for name, value in contender.settings.items():
+        piece = f"{name}={value}"
+        if rest == piece or rest.startswith(f"{piece}:"):
+            rest = rest[len(piece) + 1 :]
+            told.append(f"{name}={_written(value)}")
+    return ":".join([contender.agent, *told])
+
+
+def _written(value: Any) -> str:
+    """Return a value as it is written in a setting: in quotes if something in it would part it."""
+    text = str(value)
+    mark = '"' if "'" in text else "'"
+    return f"{mark}{text}{mark}" if _PARTING.search(text) else text
+
+
+def play_command(contender: Contender, map_name: str, problem: Problem | None = None, seed: int = 0) -> str:
+    """Return the command that shows an agent at work, on a problem of a comparison or on any.
+
+    A limit on scans, or changes of the map, are nothing that ``rt-gym play`` takes from a line: they are left out.
+    """
+    words = ["rt-gym", "play", map_name if map_name in names() else _ELSEWHERE, "--agent", spec_of(contender)]
+    if contender.entry.limit is not None and contender.entry.counted == "expansions":
+        words += ["--budget", str(contender.entry.limit)]
+    if problem is not None:
+        words += ["--start", "{},{}".format(*problem.start), "--goal", "{},{}".format(*problem.goal)]
+        words += ["--vision", str(problem.vision)] if problem.vision else []
+    return shlex.join(words + (["--seed", str(seed)] if seed else []))
+
 
 _MOST_RUNS = 200_000  # of all agents, up to which a page holds every problem; of more, evenly chosen ones
 _MOST_MAPS = 20  # that have a trade-off of their own

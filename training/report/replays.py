@@ -2,9 +2,16 @@
 
 What follows from these is left to the page: fog and changes from the path, the radius and the schedule; the plan from
 the moves that follow it. ``assets/film.js`` reads what is written here.
+
+It is written in packed columns: numbers as text that a page can hold and a browser unpacks with what it brings.
+Whole numbers are stored as the differences of neighbours, zigzag coded so that small ones of either sign have small
+codes; fractions as float32. The bytes of a column are stored plane by plane, first the lowest of all numbers: the upper
+planes are then mostly zeros, which deflate takes out. ``assets/page.js`` does the reverse.
 """
 
-from collections.abc import Iterable, Sequence
+import base64
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,9 +25,49 @@ from rt_gym import Grid, InputError, Problem, Squad
 from rt_gym.cost import to_floats
 from rt_gym.envs.evaluation import Walk
 from rt_gym.files import shown
-from training.report.packing import Attachments
 from training.runs import Contender
 from training.runs.contenders import blaming
+
+MOST = (1 << 30) - 1  # the largest whole number: differences of two still fit into 32 bits
+
+
+class Attachments:
+    """The packed columns of a page, in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take in the page."""
+        return sum(map(len, self.texts))
+
+    def add(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        """Pack columns and return how the page finds them: the number of the attachment, then name, kind and length."""
+        self.texts.append(pack(columns))
+        heads = [[name, "f" if column.dtype.kind == "f" else "i", column.size] for name, column in columns.items()]
+        return {"attachment": len(self.texts) - 1, "columns": heads}
+
+
+def pack(columns: Mapping[str, NDArray[Any]]) -> str:
+    """Return columns as one text."""
+    planes = b"".join(_floats(column) if column.dtype.kind == "f" else _wholes(column) for column in columns.values())
+    return base64.b64encode(zlib.compress(planes, 6)).decode("ascii")
+
+
+def _floats(column: NDArray[Any]) -> bytes:
+    return _planes(column.astype("<f4"))
+
+
+def _wholes(column: NDArray[Any]) -> bytes:
+    """Return the planes of whole numbers; what is beyond ``MOST`` is taken for it."""
+    steps = np.diff(np.clip(column.ravel().astype(np.int64), -MOST, MOST), prepend=0).astype(np.int64)
+    return _planes(((steps << 1) ^ (steps >> 63)).astype("<u4"))
+
+
+def _planes(column: NDArray[Any]) -> bytes:
+    return np.ascontiguousarray(column).view(np.uint8).reshape(-1, 4).T.tobytes()
+
 
 WHOLE = 1 << 20  # cells of a map that is shown as a whole; of a larger one, only where the runs went
 _MARGIN = 48  # cells around them

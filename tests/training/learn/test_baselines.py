@@ -21,7 +21,7 @@ from training.learn.rl.baselines import (
     run_baselines,
     summarise,
 )
-from training.report.baselines_page import level_table, overall_table, write_baselines
+from training.report.measured import level_table, overall_table, write_baselines
 from training.runs import Workers
 
 LEVEL, OTHER = "RTPath-Open-16x16-v0", "RTPathFog-Random-16x16-v0"

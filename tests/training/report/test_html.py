@@ -14,12 +14,10 @@ import agents
 from rt_gym import Grid, InputError, Problem, load_map
 from training.judge import find
 from training.judge.tables import Alarm, Table
-from training.report import chosen, html
-from training.report.commands import play_command, spec_of
-from training.report.comparison import Part, describe_table
+from training.report import html
+from training.report.comparison import Part, describe_table, play_command, spec_of
 from training.report.html import embedded, format_page, write_report, write_unfinished
-from training.report.packing import MOST, Attachments, pack
-from training.report.replays import Recording, Window, record, window_on
+from training.report.replays import MOST, Attachments, Recording, Window, pack, record, window_on
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist, enlist_all, find_courses, run_plan
 from training.runs.contenders import make_agent, parse_agent
 
@@ -240,7 +238,7 @@ class TestRecordings:
     def test_only_the_beginning_of_a_long_run_is_recorded_and_the_whole_is_told(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(chosen, "_MOVES", 4)
+        monkeypatch.setattr(html, "_MOVES", 4)
         findings = findings_of(["lrta:depth=1"])
         path = write_report(tmp_path / "a.html", "", [Part("", findings)], problems=5)
         replay, batch = data_of(path)["replay"], findings.runs.batches[0]
@@ -255,7 +253,7 @@ class TestRecordings:
             ("_ROOM", "the page is large enough"),
         ):
             with monkeypatch.context() as patch:
-                patch.setattr(chosen, limit, -1)
+                patch.setattr(html, limit, -1)
                 path = write_report(tmp_path / "a.html", "", [Part("", findings)], problems=1)
             replay = data_of(path)["replay"]
             assert replay["runs"] == []
@@ -275,11 +273,11 @@ class TestRecordings:
 
     def test_recommended_agents_come_first_and_problems_from_the_worst_to_the_best(self) -> None:
         findings = findings_of(["lss-lrta", "lrta:depth=1..9", "astar"], budget=100)
-        numbers = chosen.choose_contenders(findings)
-        assert len(numbers) == chosen.AGENTS
+        numbers = html.choose_contenders(findings)
+        assert len(numbers) == html.AGENTS
         ranked = findings.advice[0].plain.ranked
         assert [findings.scores[k].entry for k in numbers[: len(ranked)]] == list(ranked)
-        problems = chosen.choose_problems(findings, [0], 5)
+        problems = html.choose_problems(findings, [0], 5)
         quality = findings.runs.batches[0].suboptimality[problems]
         assert sorted(problems) == list(range(5))
         assert quality.tolist() == sorted(quality, reverse=True)

@@ -13,7 +13,7 @@ from training.judge.squads import make_teams
 from training.judge.tables import squads_table
 from training.report.comparison import Part, describe
 from training.report.html import write_report
-from training.report.packing import Attachments
+from training.report.replays import Attachments
 from training.runs import Allowance, Draw, Plan, Workers, enlist_all, find_courses, run_plan
 
 UNITS, TICK = 4, 1e6

@@ -1,3 +1,4 @@
+"use strict";
 // A run, unpacked: where the agent or the units are after every move, what was believed of the map, what was learned.
 // Moment m is the one after m moves: the agent has decided on the next one and not made it yet.
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import rt_gym
 from training.cli import app
-from training.report.rows_archive import SUMS, find_tables, pack_rows
+from training.runs.tables import SUMS, find_tables, pack_rows
 
 ROWS = b"agent,cost\nlrta,3.0\n" * 1000
 

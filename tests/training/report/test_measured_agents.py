@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 import agents
 from training.cli import app
 from training.cli.agents import describe
-from training.report import agents_page
-from training.report.agents_page import PAGE, rows_by_id, static_part
+from training.report.measured import AGENTS_PAGE, rows_by_id, static_part
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 FEW = ["astar", "lrta"]
@@ -26,7 +25,7 @@ def ids_of(table: str) -> list[str]:
 
 
 def parts_of(folder: Path) -> tuple[str, str]:
-    described, measured = (folder / PAGE).read_text(encoding="utf-8").split("\n## Measured\n")
+    described, measured = (folder / AGENTS_PAGE).read_text(encoding="utf-8").split("\n## Measured\n")
     return described, measured
 
 
@@ -44,7 +43,7 @@ def write(folder: Path, *arguments: str) -> tuple[str, str]:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two agents, and as few problems as there can be."""
     monkeypatch.setattr(agents, "_TABLE", {agent_id: agents._TABLE[agent_id] for agent_id in FEW})
-    monkeypatch.setattr(agents_page, "PER_MAP", 1)
+    monkeypatch.setattr("training.report.measured.PER_MAP", 1)
 
 
 def test_the_page_describes_the_agents_it_lists_as_the_code_does() -> None:
@@ -84,7 +83,7 @@ def test_one_agent_is_measured_alone_and_the_rows_of_the_others_stay(tmp_path: P
     described, measured = write(tmp_path, "lrta")
     assert ids_of(described) == FEW
     assert (ids_of(measured), not_measured(measured)) == (["lrta"], ["astar"])
-    page, row = tmp_path / PAGE, rows_by_id(measured)["lrta"]
+    page, row = tmp_path / AGENTS_PAGE, rows_by_id(measured)["lrta"]
     page.write_text(page.read_text(encoding="utf-8").replace(row, "| `lrta` | kept |"), encoding="utf-8")
     _, measured = write(tmp_path, "astar")
     assert (ids_of(measured), not_measured(measured)) == (FEW, [])
