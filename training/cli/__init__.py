@@ -1,7 +1,8 @@
 """The ``rt-gym`` command: its sub-commands, and what becomes of errors.
 
-Every sub-command is a module of ``training.cli`` and a row of the table below. Those modules import at their top
-only what is light, so that ``--help`` is quick; NumPy, Numba and Matplotlib are imported where they are used.
+Every sub-command is a function or an app of a module of ``training.cli``, and a row of the table below. The modules
+import at their top only what is light, so that ``--help`` is quick; NumPy, Numba and Matplotlib are imported where they
+are used.
 """
 
 import _thread
@@ -17,15 +18,15 @@ import typer
 from typer.core import TyperGroup
 
 from training import check_agents
-from training.cli import agents, compare, demo, maps, play, precompute, reproduce, train
+from training.cli import agents, compare, maps, play, reproduce, train
 from training.cli.terminal import Terminated, exit_code
 
 # name -> a function, or an app of further sub-commands
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
-    "demo": demo.demo,
+    "demo": compare.demo,
     "compare": compare.compare,
     "train": train.app,
-    "precompute": precompute.app,
+    "precompute": maps.precompute_app,
     "reproduce": reproduce.reproduce,
     "agents": agents.agents,
     "maps": maps.app,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from training.cli.reporting import leave_report
 from training.cli.terminal import (
     OUTPUT,
     PROBLEMS,
@@ -14,6 +13,7 @@ from training.cli.terminal import (
     Jobs,
     Scheduler,
     interruptible,
+    leave_report,
     make_folder,
     make_workers,
     named,

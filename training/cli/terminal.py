@@ -1,11 +1,11 @@
-"""What sub-commands share: options and their groups in the help, tables, JSON, progress bars, and folders for files."""
+"""What sub-commands share: options and their groups in the help, tables, JSON, progress bars, folders, and reports."""
 
 import json
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from math import isnan
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rt_gym import Grid
+    from training.judge import Findings
+    from training.judge.policies import PolicyFindings
     from training.judge.tables import Table
     from training.learn import Parts
+    from training.report.comparison import Part
     from training.runs import Draw, Workers
 
 T = TypeVar("T")
@@ -165,6 +168,12 @@ def begin_training(out: Path, command: str, config: Any, parts: "Parts", force: 
     keep_settings(out, command, settings_of(config, parts, free), force)
 
 
+def print_findings(tables: "Sequence[Table]", remarks: Sequence[str], files: Sequence[Path]) -> None:
+    """Print what a training found, and where it has written."""
+    print_tables(tables)
+    typer.echo("\n".join(["", *remarks, *map(str, files)]))
+
+
 def in_known_colours(console: "Console", draw: Callable[[bool], str]) -> str:
     """Return what ``draw(colour)`` draws, in the colours that a terminal knows: all, 256, or none."""
     colours = console.color_system
@@ -242,6 +251,7 @@ Validation = Annotated[list[str] | None, MAPS.option("MAP", "The same, to choose
 Test = Annotated[list[str] | None, MAPS.option("MAP", "The same, to be judged on.")]
 PerMap = Annotated[int, MAPS.option("N", "Problems per map.", min=1, max=10**6)]
 OptimalOfMaps = Annotated[str, MAPS.option(*_RANGE)]
+TrainingOut = Annotated[Path, OUTPUT.option("FOLDER", "For policy, checkpoints, tables and plots.", parser=named)]
 Force = Annotated[bool, OUTPUT.option(None, "Replace a training with other settings.", "--force")]
 
 
@@ -264,3 +274,47 @@ def read_draw(problems: int, optimal: str, seed: int) -> "Draw":
     from training.runs import Draw
 
     return Draw(problems, *optimal_range(optimal), seed)
+
+
+_NAME = "report.html"
+_STOPPED = (
+    "Stopped before the end: nothing is judged yet. What was done is kept in this folder, and the same command goes on"
+    " from there. Tables and plots beside this page, if there are any, are those of an earlier run."
+)
+
+
+def leave_report(folder: Path, title: str, parts: "Sequence[Part]", **more: Any) -> Path:
+    """Write the report of comparisons into a folder and return where it is; ``more`` as in ``write_report``."""
+    from training.report.html import write_report
+
+    with interruptible("all results are kept", folder), progress("writing the report", 1):
+        return write_report(folder / _NAME, title, parts, **more)
+
+
+def leave_training(
+    folder: Path, what: str, findings: "Findings | PolicyFindings", files: list[Path], tables: "Sequence[Table]" = ()
+) -> None:
+    """Write the report of a training, and name it among its files."""
+    from training.report.comparison import Part
+
+    part = Part(findings.title, findings, tables)
+    files.append(leave_report(folder, f"rt-gym train {what}: judged by {findings.title}", [part]))
+
+
+def unfinished_training(folder: Path, what: str) -> AbstractContextManager[None]:
+    """Leave a report that says what is missing if a training is stopped."""
+    from training.runs.jobs import provenance
+
+    return unfinished_report(folder, f"rt-gym train {what}", provenance)
+
+
+@contextmanager
+def unfinished_report(folder: Path, title: str, settings: Callable[[], dict[str, Any]]) -> Iterator[None]:
+    """Leave a report that says what is missing if a command is stopped by Ctrl-C or SIGTERM."""
+    try:
+        yield
+    except typer.Exit:
+        from training.report.html import write_unfinished
+
+        write_unfinished(folder / _NAME, title, _STOPPED, settings())
+        raise

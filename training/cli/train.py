@@ -1,19 +1,18 @@
-"""``rt-gym train``: learn how deep to look ahead, where to, and who may, from labels, by reinforcement or evolution."""
+"""``rt-gym train``: learn how deep to look ahead, where to, and who may, from labels, by reinforcement or evolution.
 
-from collections.abc import Sequence
+Here is what learns from labels: depths, goals, the price of unknown ground; and what was learned from, and what was
+learned, for other programs. What learns by trial is in ``training.cli.train_by_trial``.
+"""
+
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from training.cli import data
-from training.cli.baselines import baselines
-from training.cli.dealer import dealer
-from training.cli.ground import ground
-from training.cli.reporting import leave_training, unfinished_training
 from training.cli.terminal import (
     AGENTS,
     LEARNING,
+    MAPS,
     OUTPUT,
     AsJson,
     Backend,
@@ -25,20 +24,27 @@ from training.cli.terminal import (
     Scheduler,
     Seed,
     Test,
+    TrainingOut,
     Validation,
     begin_training,
     interruptible,
+    leave_training,
+    make_folder,
     make_workers,
     named,
+    print_findings,
     print_json,
     print_table,
     print_tables,
     progress,
     read_draw,
+    unfinished_training,
 )
+from training.cli.train_by_trial import baselines, blocks, dealer, rl
 
 if TYPE_CHECKING:
-    from training.judge.tables import Table
+    from agents.policies.networks import Network
+    from agents.policies.trees import Policy
     from training.learn.goal import GoalResult
     from training.learn.select import Candidate, DepthResult
 
@@ -49,7 +55,6 @@ LargestDepth = Annotated[int, LEARNING.option("N", "The largest depth.", min=1, 
 MinLeaf = Annotated[int, LEARNING.option("N", "The smallest number of samples in a leaf.", min=1)]
 Confidence = Annotated[float, LEARNING.option("SHARE", "J48's pruning confidence.")]
 Rounds = Annotated[int, LEARNING.option("N", "Rounds of labelling its own states.", min=0, max=100)]
-Out = Annotated[Path, OUTPUT.option("FOLDER", "For policy, checkpoints, tables and plots.", parser=named)]
 
 Learner = Annotated[str, LEARNING.option("NAME", "j48, cart, forest or boosting.")]
 Labels = Annotated[str, LEARNING.option("NAME", "class (the smallest depth that decides as the largest) or cost.")]
@@ -85,7 +90,7 @@ def depth(
     jobs: Jobs = -1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,
-    out: Out = Path("rt-gym-depth"),
+    out: TrainingOut = Path("rt-gym-depth"),
     force: Force = False,
     csv: Csv = False,
     seed: Seed = 0,
@@ -120,7 +125,7 @@ def depth(
         print_json(result.document())
         return
     _print_training(result)
-    _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
+    print_findings(result.findings.tables(), result.findings.remarks(), result.files)
 
 
 def _print_training(result: "DepthResult") -> None:
@@ -149,11 +154,6 @@ def _ratios(candidate: "Candidate") -> list[str]:
     return ["failed" if ratio is None else f"{ratio:.2f}" for ratio in candidate.ratios or (None, None)]
 
 
-def _print_findings(tables: "Sequence[Table]", remarks: Sequence[str], files: Sequence[Path]) -> None:
-    print_tables(tables)
-    typer.echo("\n".join(["", *remarks, *map(str, files)]))
-
-
 Level = Annotated[int, LEARNING.option("N", "How coarse the regions are.", min=0, max=11)]
 Abstraction = Annotated[str, LEARNING.option("NAME", "clique or tiles.")]
 FixedDepth = Annotated[int, LEARNING.option("N", "The fixed depth of the agents that walk.", min=1, max=100)]
@@ -178,7 +178,7 @@ def goal(
     jobs: Jobs = -1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,
-    out: Out = Path("rt-gym-goal"),
+    out: TrainingOut = Path("rt-gym-goal"),
     force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -203,7 +203,7 @@ def goal(
         print_json(result.document())
         return
     _print_policy(result)
-    _print_findings(result.findings.tables(), result.findings.remarks(), result.files)
+    print_findings(result.findings.tables(), result.findings.remarks(), result.files)
 
 
 def _print_policy(result: "GoalResult") -> None:
@@ -224,128 +224,30 @@ def _print_policy(result: "GoalResult") -> None:
     typer.echo(beside_majority(quality.accuracy, quality.majority, "always saying no"))
 
 
-Env = Annotated[str, LEARNING.option("ID", "RTDepth, RTDeepen, RTDepthGoal, RTThink, RTPath, a level.")]
-Algorithm = Annotated[str | None, LEARNING.option("NAME", "ppo, a2c, dqn, maskable-ppo or cma; else the usual one.")]
-Steps = Annotated[int, LEARNING.option("N", "Steps of all episodes, in whole rounds.", min=1)]
-Generations = Annotated[
-    int | None, LEARNING.option("N", "Generations of cma, at most; 40, or 24 in RTDepthGoal-v0.", min=1)
-]
-Teacher = Annotated[str | None, LEARNING.option("NAME", "Imitated first: none, oracle, tree, rule, mo-rts.")]
-RLDepth = Annotated[int | None, LEARNING.option("N", "The largest depth; 20, or 16 in RTDepthGoal-v0.", min=1, max=100)]
-RLHistory = Annotated[
-    int | None,
-    LEARNING.option("N", "Steps back that features reach; 20, 50 in RTDepthGoal-v0.", min=1, max=10_000),
-]
-RewardPrice = Annotated[float | None, LEARNING.option("STEPS", "What an expansion costs in the reward; 0.02.", min=0.0)]
-Rate = Annotated[float | None, LEARNING.option("RATE", "The learning rate; 1e-4, or 1e-3 in RTPath.")]
-Window = Annotated[int | None, LEARNING.option("N", "Side of what RTPath shows; 11.", min=3, max=255)]
-ThinkVision = Annotated[int | None, LEARNING.option("N", "How far RTThink-v0 sees; else the map is known.", min=0)]
-GoalMoves = Annotated[int | None, LEARNING.option("N", "Moves between two steps of its goal; else it stays.", min=1)]
-Slice = Annotated[int | None, LEARNING.option("N", "States that RTThink-v0 expands at a time; 20.", min=1)]
-Hidden = Annotated[str, LEARNING.option("N[,N]", "Widths of hidden layers; 32, cma 2, RTPath 64,64.")]
-Episodes = Annotated[int, LEARNING.option("N", "How many run side by side.", min=1)]
-Every = Annotated[int, LEARNING.option("N", "Steps between two validations.", min=1)]
-Patience = Annotated[int | None, LEARNING.option("N", "Validations without progress to end; 5, or 20.", min=1)]
-Tensorboard = Annotated[Path | None, OUTPUT.option("FOLDER", "For the logs of TensorBoard.")]
+Vision = Annotated[int, AGENTS.option("N", "How far the agent sees.", min=1)]
+Radius = Annotated[int, LEARNING.option("N", "How far around an unknown cell the tree looks.", min=1, max=16)]
+Leaves = Annotated[int, LEARNING.option("N", "The most leaves of the tree.", min=2, max=100_000)]
+GroundOut = Annotated[Path, OUTPUT.option("FOLDER", "For policy, tables and plots.", parser=named)]
 
 
-@app.command()
-def rl(
+def ground(
     maps: Maps = None,
     validation: Validation = None,
     test: Test = None,
     problems: PerMap = 16,
     optimal: OptimalOfMaps = "",
-    env: Env = "RTDeepen-v0",
-    algo: Algorithm = None,
-    steps: Steps = 500_000,
-    generations: Generations = None,
-    teacher: Teacher = None,
-    price: RewardPrice = None,
-    rate: Rate = None,
-    d_max: RLDepth = None,
-    history: RLHistory = None,
-    vision: ThinkVision = None,
-    slice: Slice = None,
-    goal_moves: GoalMoves = None,
-    window: Window = None,
-    hidden: Hidden = "",
-    episodes: Episodes = 256,
-    every: Every = 50_000,
-    patience: Patience = None,
+    vision: Vision = 1,
+    radius: Radius = 4,
+    leaves: Leaves = 300,
     jobs: Jobs = -1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,
-    out: Out = Path("rt-gym-rl"),
-    force: Force = False,
-    tensorboard: Tensorboard = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Train a network on some maps, keep what is best on others, and compare on unseen ones.
-
-    Without maps: mixed-train, -validation and -test, or the level's. Goes on if stopped.
-    """
-    from rt_gym import InputError
-    from training.learn import draw_parts
-    from training.learn.rl import RLConfig, train_rl
-    from training.learn.rl.course import level_of
-    from training.learn.rl.model import check_installed
-    from training.runs.contenders import parse_numbers
-
-    workers = make_workers(jobs, backend, scheduler)
-    config = RLConfig.usual(
-        env=env, algo=algo, steps=steps, generations=generations, price=price, d_max=d_max, history=history,
-        slice=slice, vision=vision, goal_moves=goal_moves, window=window,
-        hidden=tuple(parse_numbers("--hidden", hidden, int)) or None,
-        episodes=episodes, teacher=teacher, rate=rate, every=every, patience=patience, seed=seed,
-    )  # fmt: skip
-    check_installed(config, tensorboard)
-    given = {"train": maps, "validation": validation, "test": test}
-    if level_of(env) and any(given.values()):
-        raise InputError(f"{env} has maps of its own: leave out --maps, --validation and --test, or take another --env")
-    parts = draw_parts(given, read_draw(problems, optimal, seed), config.splits)
-    begin_training(out, "train rl", config, parts, force, config.free)
-    kept = "what was learned until the last look at the validation maps is kept"
-    with unfinished_training(out, "rl"), interruptible(kept, out):
-        result = train_rl(config, parts, out, workers, progress, tensorboard)
-    leave_training(out, "rl", result.findings, result.files, result.tables[len(result.findings.tables()) :])
-    if as_json:
-        print_json(result.document())
-        return
-    columns = ["generations" if config.algo == "cma" else "steps", "mean return", *result.progress.names]
-    print_table("On the validation maps", columns, result.progress.table(), 0)
-    _print_findings(result.tables, result.remarks, result.files)
-
-
-MoveLimit = Annotated[int, AGENTS.option("N", "What a move may take.", min=1)]
-Counted = Annotated[str, AGENTS.option("NAME", "What the limit counts: scans or expansions.")]
-Seen = Annotated[int | None, AGENTS.option("N", "How far the agent sees; else the map is known.", min=0)]
-GeneGenerations = Annotated[int, LEARNING.option("N", "How many generations.", min=1, max=10_000)]
-Population = Annotated[int, LEARNING.option("N", "Children of each.", min=1, max=100_000)]
-
-
-@app.command()
-def blocks(
-    maps: Maps = None,
-    validation: Validation = None,
-    test: Test = None,
-    problems: PerMap = 16,
-    optimal: OptimalOfMaps = "",
-    limit: MoveLimit = 10,
-    count: Counted = "scans",
-    vision: Seen = None,
-    generations: GeneGenerations = 8,
-    population: Population = 16,
-    jobs: Jobs = -1,
-    backend: Backend = "loky",
-    scheduler: Scheduler = None,
-    out: Out = Path("rt-gym-blocks"),
+    out: GroundOut = Path("rt-gym-ground"),
     force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Evolve the building blocks of an agent for a limit per move, and compare it on unseen maps.
+    """Learn what unknown ground costs on maps of a kind, and compare on unseen ones in fog.
 
     Without maps: the splits mixed-train, mixed-validation and mixed-test.
     Finished work is kept in the folder: the same command goes on where it was stopped.
@@ -353,25 +255,133 @@ def blocks(
     from dataclasses import replace
 
     from training.learn import draw_parts
-    from training.learn.blocks import BlocksConfig, train_blocks
+    from training.learn.ground import GroundConfig, train_ground
 
     workers = make_workers(jobs, backend, scheduler)
-    config = BlocksConfig(limit, count, generations, population, seed=seed)
+    config = GroundConfig(radius, leaves=leaves, seed=seed)
     given = {"train": maps, "validation": validation, "test": test}
     parts = draw_parts(given, replace(read_draw(problems, optimal, seed), vision=vision))
-    begin_training(out, "train blocks", config, parts, force)
-    with unfinished_training(out, "blocks"), interruptible("finished work is kept", out):
-        result = train_blocks(config, parts, out, workers, progress)
-    leave_training(out, "blocks", result.findings, result.files, [result.table()])
+    begin_training(out, "train ground", config, parts, force)
+    with unfinished_training(out, "ground"), interruptible("finished work is kept", out):
+        result = train_ground(config, parts, out, workers, progress)
+    leave_training(out, "ground", result.findings, result.files, [result.table()])
     if as_json:
         print_json(result.document())
         return
-    print_tables([result.table()])
-    _print_findings(result.findings.tables(), [*result.findings.remarks(), *result.remarks()], result.files)
+    print_tables([result.table(), *result.findings.tables()])
+    typer.echo("\n".join(["", *result.findings.remarks(), *result.remarks(), *map(str, result.files)]))
 
 
+Env = Annotated[str, LEARNING.option("ID", "Where, see above.")]
+Agent = Annotated[str, AGENTS.option("ID[:NAME=VALUE]", "Who decides, see above.")]
+SplitName = Annotated[str | None, MAPS.option("NAME", "Whose problems are walked; mixed-train, or that of the level.")]
+WalkedPerMap = Annotated[int, MAPS.option("N", "Problems per map, at most.", min=1, max=10**6)]
+Sight = Annotated[int | None, MAPS.option("N", "How far the agent sees, in RTPath-v0 and RTThink-v0.", min=0)]
+MaxMoves = Annotated[int, LEARNING.option("N", "Where an episode is cut.", min=1, max=10**9)]
+Minari = Annotated[str | None, OUTPUT.option("NAME", "Write this Minari dataset, such as rtdepth/oracle-v0.")]
+TableFile = Annotated[Path | None, OUTPUT.option("FILE", "Write every column to this .csv or .npz.", parser=named)]
+
+
+def log(
+    env: Env = "RTDepth-v0",
+    agent: Agent = "oracle-lrta",
+    split: SplitName = None,
+    problems: WalkedPerMap = 16,
+    vision: Sight = None,
+    max_moves: MaxMoves = 10_000,
+    minari: Minari = None,
+    out: TableFile = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Log episodes of an agent in an environment, step by step, for offline learning.
+
+    RTPath-v0, RTPathFog-v0, levels such as RTPath-Maze-32x32-v0: any agent, or random.
+    RTDepth-v0, RTDeepen-v0: rule-lrta, oracle-lrta, classifier-lrta or policy-lrta, or random.
+    RTDepthGoal-v0: rule, general-lrta:policy=FILE with a network, or random.
+    RTThink-v0: think-lss:policy=rule, mo-rts, N or FILE, or random.
+    """
+    from rt_gym import InputError
+    from training.learn.episodes import check_minari_name, log_episodes
+
+    if minari is None and out is None:
+        raise InputError("say where to: --minari NAME, --out FILE or both")
+    if minari is not None:
+        check_minari_name(minari)
+    if out is not None:
+        _check_table(out)
+    episodes = log_episodes(env, agent, split, problems, seed, max_moves, vision, progress)
+    if out is not None:
+        episodes.save(out)
+    if minari is not None:
+        episodes.to_minari(minari)
+    reached = int(episodes.terminated.sum())
+    facts = {"episodes": len(episodes), "steps": len(episodes.reward), "reached": reached}
+    if as_json:
+        print_json(facts | {"minari": minari, "file": None if out is None else str(out)})
+        return
+    written = "\n".join(str(place) for place in (minari, out) if place is not None)
+    typer.echo(f"{len(episodes)} episodes, {facts['steps']:,} steps, {reached} goals reached\n{written}")
+
+
+def _check_table(path: Path) -> None:
+    """Refuse a place where no table can be written, before any work is done for it."""
+    from rt_gym import InputError
+    from rt_gym.files import shown
+
+    if path.suffix not in (".csv", ".npz") or path.is_dir():
+        raise InputError(f"--out must be a file that ends in .csv or .npz, not {shown(path)}")
+    make_folder(path.parent)
+
+
+PolicyFile = Annotated[
+    str, typer.Argument(metavar="POLICY", help="A .json with trees, an .npz with a network, a name.")
+]
+OnnxFile = Annotated[Path | None, OUTPUT.option("FILE", "Write an ONNX model.", parser=named)]
+CFile = Annotated[Path | None, OUTPUT.option("FILE", "Write a C99 header.", "--c", parser=named)]
+
+
+def export(policy: PolicyFile, onnx: OnnxFile = None, c: CFile = None) -> None:
+    """Write a policy for other programs: trees or a network as an ONNX model, or as a C header.
+
+    Both take features as they are, in steps and counts, and decide as the agent does.
+    """
+    from rt_gym import InputError
+    from training.export import load_exportable
+
+    loaded = load_exportable(policy)
+    if onnx is None and c is None:
+        raise InputError("say where to: --onnx FILE, --c FILE or both")
+    for file in filter(None, (onnx, c)):
+        make_folder(file.parent)
+    if onnx is not None:
+        _write_onnx(loaded, onnx)
+    if c is not None:
+        from rt_gym.files import atomic_write
+        from training.export.c_header import VECTORS, to_c
+
+        atomic_write(c, to_c(loaded, c.stem).encode())
+        typer.echo(f"{c}: tests itself on {VECTORS} inputs")
+
+
+def _write_onnx(policy: "Policy | Network", path: Path) -> None:
+    from rt_gym.errors import MissingLibrary
+    from rt_gym.files import atomic_write
+    from training.export.onnx_file import CHECKED, count_equal, to_onnx
+
+    content = to_onnx(policy, path.stem)
+    try:
+        said = f"{count_equal(policy, content)} of {CHECKED} random inputs are decided as by rt_gym"
+    except MissingLibrary as missing:
+        said = f"not tried ({missing})"
+    atomic_write(path, content)
+    typer.echo(f"{path}: {said}")
+
+
+app.command()(rl)
+app.command()(blocks)
 app.command()(dealer)
-app.command()(data.log)
-app.command()(data.export)
+app.command()(log)
+app.command()(export)
 app.command()(baselines)
 app.command()(ground)

@@ -18,7 +18,7 @@ from agents.knowledge import knn, pdb, subgoals
 from rt_gym import Grid, InputError, Problem, load_map
 from rt_gym.abstraction import abstract
 from training.cli import app
-from training.cli import precompute as command
+from training.cli import maps as command
 from training.precompute import Neighbours, Order, Patterns, Subgoals, precompute
 from training.runs import Workers
 from training.runs.execution import Store
