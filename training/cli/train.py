@@ -358,7 +358,7 @@ def export(policy: PolicyFile, onnx: OnnxFile = None, c: CFile = None) -> None:
         _write_onnx(loaded, onnx)
     if c is not None:
         from rt_gym.files import atomic_write
-        from training.export.c_header import VECTORS, to_c
+        from training.export.formats import VECTORS, to_c
 
         atomic_write(c, to_c(loaded, c.stem).encode())
         typer.echo(f"{c}: tests itself on {VECTORS} inputs")
@@ -367,7 +367,7 @@ def export(policy: PolicyFile, onnx: OnnxFile = None, c: CFile = None) -> None:
 def _write_onnx(policy: "Policy | Network", path: Path) -> None:
     from rt_gym.errors import MissingLibrary
     from rt_gym.files import atomic_write
-    from training.export.onnx_file import CHECKED, count_equal, to_onnx
+    from training.export.formats import CHECKED, count_equal, to_onnx
 
     content = to_onnx(policy, path.stem)
     try:

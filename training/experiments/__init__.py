@@ -54,10 +54,10 @@ _TABLE = {
     "ls-v6": "ls.figures:V6",
     "ex-changing": "ex:CHANGING",
     "ex-ablations": "ex:ABLATIONS",
-    "ex-successors": "successors:EXPERIMENT",
-    "ex-limits": "limits:LIMITED",
-    "ex-limits-games": "limits:LIMITED_GAMES",
-    "ex-limits-two": "limits:AT_TWO_SCANS",
+    "ex-successors": "rivals:BESIDE_BASES",
+    "ex-limits": "rivals:LIMITED",
+    "ex-limits-games": "rivals:LIMITED_GAMES",
+    "ex-limits-two": "rivals:AT_TWO_SCANS",
 }
 
 

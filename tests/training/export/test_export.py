@@ -21,8 +21,7 @@ from rt_gym.features.decision import SITUATION
 from training import to_policy
 from training.cli import app
 from training.export import clear_rows, decisions_of, load_exportable, sample_rows, scores_of, words
-from training.export.c_header import identifier, to_c
-from training.export.onnx_file import run_onnx, to_onnx
+from training.export.formats import identifier, run_onnx, to_c, to_onnx
 from training.learn.convert import constant
 from training.learn.evolve import Encoding
 
