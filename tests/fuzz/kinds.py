@@ -29,7 +29,7 @@ from fuzz.map_kinds import MAP_KINDS
 from rt_gym import InputError, Problem, Squad
 from rt_gym.abstraction import abstract
 from rt_gym.squad.policy import load_dealer
-from training.judge import ranking, scores, speed
+from training.judge import judge, scores, speed
 from training.learn import evolve, goal, keep_settings, log
 from training.precompute import Neighbours, Patterns, Subgoals
 from training.report import measured, results_page
@@ -151,7 +151,7 @@ def _make_results(folder: Path) -> Path:
 def _read_results(path: Path) -> Any:
     runs = read_runs(path)
     try:
-        return scores.score_all(runs), ranking.judge(runs, runs)
+        return scores.score_all(runs), judge(runs, runs)
     except InputError as refusal:  # of runs, which may come from anywhere
         raise InputError(f"{path.name}: {refusal}") from None
 

@@ -111,8 +111,8 @@ def compare(
     Finished jobs are kept in the folder: the same command goes on where it was stopped.
     """
     from training.judge import Question, find
-    from training.judge.ranking import score
-    from training.judge.tables import leaderboard_table, too_slow
+    from training.judge.advice import leaderboard_table, score
+    from training.judge.tables import too_slow
     from training.report.comparison import Part
     from training.runs import Draw, choose_changes, read_runs, run_plan, time_again
     from training.runs.contenders import parse_trials
@@ -160,7 +160,7 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
     """
     from rt_gym import InputError
     from rt_gym.specs import parse_sweep
-    from training.judge.ranking import PRICE, require_marks
+    from training.judge.advice import PRICE, require_marks
 
     if price is not None and not wanted:
         raise InputError("--price goes with --leaderboard")
@@ -173,7 +173,7 @@ def _ranking_price(wanted: bool, price: float | None, specs: list[str] | None) -
 
 def _default_agents(leaderboard: bool) -> list[str]:
     """Return who takes part if nobody is named; a leaderboard is measured by the oracle."""
-    from training.judge.ranking import ORACLE
+    from training.judge.advice import ORACLE
     from training.runs import portfolio
 
     return portfolio() + [ORACLE] * leaderboard

@@ -20,8 +20,8 @@ from training.experiments.evidence import Evidence, ratio_table, score_table
 from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, entrant, sweep
 from training.experiments.quantities import Advantage, CurveRatio
 from training.experiments.trained import EvolutionTraining, RLTraining
-from training.judge.ranking import PRICE, score
-from training.judge.tables import Table, leaderboard_table
+from training.judge.advice import PRICE, leaderboard_table, score
+from training.judge.tables import Table
 from training.learn.evolve import EvolutionConfig
 from training.learn.rl import RLConfig
 

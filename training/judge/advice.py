@@ -1,16 +1,33 @@
-"""Which agent to take: for every budget, or for the units of a squad, the best five in order and why."""
+"""Which agent to take: the best five for every budget, or for the units of a squad; and a leaderboard at a price.
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+A recommendation is in order and says why. A leaderboard has one number for each depth controller, 0 for the best fixed
+depth and 1 for the oracle, at a price. A run costs its moves plus a price for every expansion, divided by the optimal
+cost of its problem; a controller costs the mean over problems. What it saves compared with the fixed depth that is
+cheapest at that price is divided by what the cheapest oracle saves. A controller above 1 saves more than the oracle,
+which is no bound: it learns with the depths it chooses. Below 0 a fixed depth is the better choice.
+
+By default a hundred expansions cost as much as one straight step. Then, on the test splits and on game maps, the
+cheapest fixed depth is neither the shallowest nor the deepest: an agent that always searches more, or always less,
+cannot win.
+
+Intervals of a leaderboard hold 95 %, by bootstrap over problems; all controllers meet the same resampled problems.
+Which fixed depth and which oracle define 0 and 1 is decided once, on all problems.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
-from typing import NamedTuple
+from math import inf, isfinite
+from typing import Any, NamedTuple
 
-from training.judge.scores import COST, Arena, Score
+import numpy as np
+
+from rt_gym import InputError
+from training.judge.scores import COST, Arena, Sample, Score, collect_alike
 from training.judge.speed import Pace
 from training.judge.squads import LATE, SquadArena, SquadScore
-from training.judge.stats import Estimate
-from training.judge.tables import digits, interval, percent
-from training.runs.rows import Entry
+from training.judge.stats import Estimate, Floats, estimate, resampled_sums
+from training.judge.tables import Table, digits, interval, marked, percent
+from training.runs.rows import Entry, Row, Runs
 
 _MARGIN = 0.05  # what a unit's way may cost more than another's without anybody seeing it
 _NAMED = 5  # agents that a recommendation names
@@ -280,3 +297,106 @@ def _late_ones(candidates: Sequence[Candidate]) -> str:
 
 def _with_interval(estimate: Estimate | None) -> str:
     return f"{digits(estimate.value)} {interval(estimate)}" if estimate else ""
+
+
+PRICE = 0.01  # steps that an expansion costs
+FIXED, ORACLE = "lrta", "oracle-lrta"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A controller's place.
+
+    Attributes:
+        entry: which contender.
+        cost: its mean cost; None where a run failed or a move exceeded the budget.
+        score: 0 for the best fixed depth, 1 for the oracle; None where there is no cost.
+    """
+
+    entry: Entry
+    cost: Estimate | None
+    score: Estimate | None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain values for JSON."""
+        parts = {"score": self.score, "cost": self.cost}
+        return {"agent": self.entry.label} | {name: part and part._asdict() for name, part in parts.items()}
+
+
+def score(runs: Runs | Iterable[Row], price: float = PRICE, seed: int = 0) -> list[Standing]:
+    """Return all contenders, the best first, those without a score last.
+
+    Args:
+        runs: every contender on the same problems; among them fixed depths of ``lrta`` and ``oracle-lrta``.
+        price: steps that an expansion costs.
+        seed: for the resamplings.
+
+    Raises:
+        InputError: if fixed depths or the oracle are missing, or the oracle saves nothing at that price.
+    """
+    if not (isfinite(price) and price >= 0):
+        raise InputError(f"the price of an expansion must be 0 or more, not {price}")
+    samples = collect_alike(runs)
+    sound = {sample.entry: k for k, sample in enumerate(filter(_sound, samples))}
+    if not sound:
+        raise InputError("no agent reached every goal of a map that does not change, so there is nothing to rank")
+    columns = np.stack([_costs(sample, price) for sample in samples if sample.entry in sound], axis=1)
+    means = resampled_sums(columns, seed) / len(columns)
+    costs = {entry: means[:, k] for entry, k in sound.items()}
+    require_marks(entry.agent for entry in costs)
+    zero, one = _cheapest(costs, FIXED), _cheapest(costs, ORACLE)
+    if not one[0] < zero[0]:
+        raise InputError(f"at a price of {price:g} the oracle saves nothing over the best fixed depth; try another one")
+    standings = [_standing(sample, costs.get(sample.entry), zero, one) for sample in samples]
+    return sorted(standings, key=lambda standing: standing.cost.value if standing.cost else float("inf"))
+
+
+def require_marks(agents: Iterable[str]) -> None:
+    """Refuse contenders without the fixed depths and the oracle, which define 0 and 1.
+
+    Raises:
+        InputError: if fixed depths or the oracle are missing.
+    """
+    missing = sorted({FIXED, ORACLE}.difference(agents))
+    if missing:
+        raise InputError(
+            f"a leaderboard needs {FIXED} and {ORACLE} among the agents; {' and '.join(missing)} is missing"
+        )
+
+
+def _sound(sample: Sample) -> bool:
+    return sample.comparable and not np.isnan(sample.places.optimal).any()
+
+
+def _costs(sample: Sample, price: float) -> Floats:
+    """Return the cost of every run, in units of its problem's optimal cost; a problem without a way to go costs one."""
+    optimal = sample.places.optimal * sample.column("trials_run")
+    work = np.divide(price * sample.expansions, optimal, out=np.zeros(len(optimal)), where=optimal > 0)
+    return sample.suboptimality + work
+
+
+def _cheapest(costs: dict[Entry, Floats], agent: str) -> Floats:
+    """Return the means of the setting of an agent that costs least."""
+    return min((means for entry, means in costs.items() if entry.agent == agent), key=lambda means: float(means[0]))
+
+
+def _standing(sample: Sample, means: Floats | None, zero: Floats, one: Floats) -> Standing:
+    if means is None:
+        return Standing(sample.entry, None, None)
+    problems, saved = len(sample.places), zero - one
+    score = np.divide(zero - means, saved, out=np.full(len(saved), np.nan), where=saved > 0)
+    known = score[np.isfinite(score)]  # in a resampling the oracle may save nothing
+    return Standing(sample.entry, estimate(means, problems), estimate(known, problems))
+
+
+def leaderboard_table(standings: Sequence[Standing], price: float, precomputing: Collection[str] = ()) -> Table:
+    """Return the table of all places; who prepares itself beforehand is marked."""
+    columns = ["\nagent", "\nscore", "95 %\ninterval", "\ncost", "95 %\ninterval"]
+    rows = [[marked(one.entry, precomputing), *_place_cells(one.score), *_place_cells(one.cost)] for one in standings]
+    return Table(
+        f"Leaderboard: an expansion costs {price:g} steps, 0 the best fixed depth, 1 the oracle", columns, rows
+    )
+
+
+def _place_cells(value: Estimate | None) -> list[str]:
+    return ["-", "-"] if value is None else [digits(value.value), interval(value)]

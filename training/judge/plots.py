@@ -1,10 +1,11 @@
 """Plots and pictures, as Matplotlib figures that need no display. Imported only where something is drawn.
 
-Scores as quality over expansions per move, what a learned policy is like, and how a training went.
+Scores are drawn as quality over expansions per move. Where many agents share a plot there is a colour per family, and
+names stand beside points wherever they have room.
 """
 
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite, isnan
 from pathlib import Path
@@ -17,26 +18,158 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from rt_gym.files import atomic_write
 from rt_gym.maps.preview import preview_image
-from training.judge.crowded import (
-    HEADINGS,
-    MANY,
-    Style,
-    draw_points,
-    family_legend,
-    family_styles,
-    place_labels,
-    place_notes,
-)
 from training.judge.scores import Score
-from training.judge.stats import Estimate, Floats
+from training.judge.stats import Estimate
+from training.judge.tables import FAMILIES, OTHERS, bare_name, by_family
 
 if TYPE_CHECKING:
     from agents import Run
+
+MANY = 12  # agents from which on a plot is crowded
+
+_SIZES = "sizes"
+HEADINGS = {*FAMILIES, OTHERS, _SIZES}
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#5b6770")  # after Okabe and Ito
+_MARKERS = "os^DvPX<>phd8H"
+_DIM = 0.45  # how strong what is not on the front is drawn
+_FONT = 7.5
+_OFFSETS = [(dx, dy) for far in (5, 11, 18) for dx, dy in ((far, 0), (far, far), (far, -far), (0, far), (0, -far))]
+_OFFSETS += [(-dx, dy) for dx, dy in _OFFSETS if dx]
+_GAP = 22  # pixels between two notes at the upper edge
+
+Style = tuple[str, str]  # a colour and a marker
+
+
+def family_styles(agents: Sequence[str]) -> dict[str, Style]:
+    """Return a colour by family and a marker by place in it for every agent."""
+    colours = dict(zip((*FAMILIES, OTHERS), _COLOURS, strict=True))
+    return {
+        agent: (colours[family], _MARKERS[k % len(_MARKERS)])
+        for family, members in by_family(agents).items()
+        for k, agent in enumerate(members)
+    }
+
+
+def family_legend(styles: Mapping[str, Style], rest: Sequence[Line2D]) -> tuple[list[Line2D], int]:
+    """Return the entries of a legend with a column per family and one for the rest, and how many columns it has."""
+    columns = [
+        [_heading(family), *(_entry(agent, *styles[agent]) for agent in members)]
+        for family, members in by_family(list(styles)).items()
+    ]
+    columns += [[_heading(_SIZES), *rest]] if rest else []
+    longest = max(map(len, columns))
+    return [each for column in columns for each in column + [_heading("")] * (longest - len(column))], len(columns)
+
+
+def _heading(text: str) -> Line2D:
+    return Line2D([], [], ls="", label=text)
+
+
+def _entry(agent: str, colour: str, marker: str) -> Line2D:
+    return Line2D([], [], ls="", color=colour, marker=marker, ms=6, mec="white", label=agent)
+
+
+def draw_points(axis: Axes, marks: Sequence["Mark"], styles: Mapping[str, Style], sizes: Mapping[str, float]) -> None:
+    """Draw every mark as a point, faint unless it is on the front; failures stand at the upper edge."""
+    edge = axis.get_xaxis_transform()
+    for mark in marks:
+        colour, marker = styles[mark.agent]
+        look: dict[str, Any] = {"color": colour, "marker": marker, "ms": 0.8 * sizes[mark.size], "ls": ""}
+        if isfinite(mark.y):
+            strength: dict[str, Any] = {"alpha": 1.0 if mark.front else _DIM, "zorder": 4 if mark.front else 3}
+            axis.plot(mark.x, mark.y, mec="white", mew=0.4, **look, **strength)
+        else:
+            axis.plot(mark.x, 1.0, transform=edge, clip_on=False, mfc="white", mec=colour, **look)
+
+
+def place_notes(axis: Axes, marks: Sequence["Mark"]) -> None:
+    """Write notes beside the marks at the upper edge, from left to right, where there is room for them."""
+    edge, last = axis.get_xaxis_transform(), -np.inf
+    for mark in sorted((mark for mark in marks if not isfinite(mark.y)), key=lambda mark: mark.x):
+        here = edge.transform((mark.x, 1.0))[0]
+        if here - last >= _GAP:
+            axis.annotate(mark.note, (mark.x, 1.0), (3, 7), edge, "offset points", fontsize=_FONT, rotation=35)
+            last = here
+
+
+def place_labels(axis: Axes, marks: Sequence["Mark"], styles: Mapping[str, Style]) -> list[str]:
+    """Write the name of each agent once beside one of its points, where it covers no point and no other name.
+
+    The figure must have been laid out. Agents on the front come first, and are named at a point on it if possible; who
+    finds no room is in the legend only.
+
+    Returns:
+        The agents that were named.
+    """
+    shown = [mark for mark in marks if isfinite(mark.y)]
+    points = axis.transData.transform([(mark.x, mark.y) for mark in shown]) if shown else np.empty((0, 2))
+    taken, named = list[Bbox](), list[str]()
+    for agent in _by_importance(shown):
+        own = sorted((k for k, mark in enumerate(shown) if mark.agent == agent), key=lambda k: not shown[k].front)
+        for box, place, offset in _candidates(axis, bare_name(agent), points[own]):
+            if _is_free(axis, box, taken, points):
+                _write(axis, bare_name(agent), place, offset, styles[agent][0])
+                taken.append(box)
+                named.append(agent)
+                break
+    return named
+
+
+def _by_importance(marks: Sequence["Mark"]) -> list[str]:
+    """Return the agents: those on the front first, then by how near they come to the lower left corner."""
+    least: dict[str, tuple[bool, float]] = {}
+    for mark in marks:
+        rank = (not mark.front, np.log(mark.x) + 3 * np.log(mark.y))
+        least[mark.agent] = min(rank, least.get(mark.agent, rank))
+    return sorted(least, key=lambda agent: least[agent])
+
+
+def _candidates(axis: Axes, text: str, points: Any) -> Iterator[tuple[Bbox, Any, tuple[int, int]]]:
+    """Yield the boxes in which a text could stand, near each of some points, with the point and the offset."""
+    figure: Any = axis.figure
+    scale = figure.dpi / 72
+    sample = axis.text(0, 0, text, fontsize=_FONT, transform=None)
+    size = sample.get_window_extent()
+    sample.remove()
+    for dx, dy in _OFFSETS:
+        for point in points:
+            x, y = point[0] + dx * scale, point[1] + dy * scale
+            left = x if dx > 0 else x - size.width if dx < 0 else x - size.width / 2
+            yield Bbox.from_bounds(left, y - size.height / 2, size.width, size.height), point, (dx, dy)
+
+
+def _is_free(axis: Axes, box: Bbox, taken: Sequence[Bbox], points: Any) -> bool:
+    inside = axis.bbox.x0 <= box.x0 and box.x1 <= axis.bbox.x1 and axis.bbox.y0 <= box.y0 and box.y1 <= axis.bbox.y1
+    x, y = np.asarray(points).T
+    covered = ((x > box.x0 - 3) & (x < box.x1 + 3) & (y > box.y0 - 3) & (y < box.y1 + 3)).any()
+    return bool(inside and not covered and not any(box.overlaps(other) for other in taken))
+
+
+def _write(axis: Axes, text: str, place: Any, offset: tuple[int, int], colour: str) -> None:
+    x, y = axis.transData.inverted().transform(place)
+    align = "left" if offset[0] > 0 else "right" if offset[0] < 0 else "center"
+    far = max(map(abs, offset)) > 5
+    note = axis.annotate(
+        text,
+        (x, y),
+        offset,
+        textcoords="offset points",
+        ha=align,
+        va="center",
+        fontsize=_FONT,
+        color=colour,
+        arrowprops={"arrowstyle": "-", "lw": 0.5, "color": colour, "shrinkA": 0, "shrinkB": 2} if far else None,
+        path_effects=[Stroke(linewidth=2, foreground="white"), Normal()],
+        zorder=5,
+    )
+    note.set_in_layout(False)  # otherwise the figure would be laid out anew, and the room be another
+
 
 # Colours that colour-blind readers can distinguish (after Okabe and Ito), and markers for prints in grey.
 _STYLES = (("#0072b2", "o"), ("#56b4e9", "s"), ("#d55e00", "^"), ("#009e73", "D"), ("#cc79a7", "v"), ("#e69f00", "P"))
@@ -283,8 +416,6 @@ def _look_at(axis: Axes, places: NDArray[np.int32], width: int, height: int) -> 
 
 
 _PANELS = {"mean": "expansions per move, mean over problems", "pooled": "all expansions / all moves"}
-_SHOWN = 10  # features
-_COLOURS = ("#0072b2", "#d55e00")
 
 
 def draw_scores(title: str, scores: Sequence[Score], precomputing: Collection[str] = ()) -> Figure:
@@ -322,75 +453,3 @@ def _mark(score: Score, reading: str, precomputing: Collection[str]) -> Mark:
 
 def _ends(estimate: Estimate) -> tuple[float, float] | None:
     return None if isnan(estimate.low) else (estimate.low, estimate.high)
-
-
-def draw_training(confusion: NDArray[np.int64], weights: Mapping[str, float], curve: Floats, measure: str) -> Figure:
-    """Draw the confusion of depths, the importance of features and the learning curve side by side.
-
-    Args:
-        confusion: how often a label (row) was predicted as a depth (column).
-        weights: what shuffling a feature costs.
-        curve: rows of the number of samples and the measure on them and on samples held back.
-        measure: what that is.
-    """
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(15, 4.6), layout="constrained")
-        depths, bars, lines = figure.subplots(1, 3)
-        _draw_confusion(depths, confusion)
-        _draw_weights(bars, weights)
-        _draw_curve(lines, curve, measure)
-    return figure
-
-
-def _draw_confusion(axis: Any, counts: NDArray[np.int64]) -> None:
-    d_max, accuracy = len(counts), np.trace(counts) / counts.sum()
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    image = axis.imshow(shares, origin="lower", extent=(0.5, d_max + 0.5, 0.5, d_max + 0.5), cmap="Blues", vmin=0)
-    axis.plot([0.5, d_max + 0.5], [0.5, d_max + 0.5], color="#d55e00", lw=0.8)
-    axis.set_title(f"Depths: accuracy {100 * accuracy:.0f} %", loc="left", fontweight="bold")
-    axis.set(xlabel="predicted depth", ylabel="label")
-    axis.xaxis.get_major_locator().set_params(integer=True)
-    axis.yaxis.get_major_locator().set_params(integer=True)
-    axis.grid(False)
-    axis.figure.colorbar(image, ax=axis, shrink=0.8).set_label("share of the label")
-
-
-def _draw_weights(axis: Any, weights: Mapping[str, float]) -> None:
-    top = sorted(weights.items(), key=lambda pair: pair[1])[-_SHOWN:]
-    axis.barh([name for name, _ in top], [value for _, value in top], color="#0072b2")
-    axis.set_title("What it goes by", loc="left", fontweight="bold")
-    axis.set(xlabel="mean cost added when shuffled, in steps")
-
-
-def _draw_curve(axis: Any, curve: Floats, measure: str) -> None:
-    axis.plot(curve[:, 0], curve[:, 1], color="#56b4e9", marker="s", label="samples it learned from")
-    axis.plot(curve[:, 0], curve[:, 2], color="#0072b2", marker="o", label="problems held back")
-    axis.set_title("Learning curve", loc="left", fontweight="bold")
-    axis.set(xscale="log", xlabel="samples", ylabel=measure)
-    axis.legend(frameon=False)
-
-
-def draw_validation(names: Sequence[str], level: float, looks: Sequence[Sequence[float | None]]) -> Figure:
-    """Draw the figures of a training on the validation maps over its steps, or over its generations.
-
-    Args:
-        names: what the figures are called.
-        level: what is reached without a policy.
-        looks: rows of steps, mean return (None during an evolution) and figures, None where a run failed.
-    """
-    steps, _, *figures = np.array(looks, float).T  # None becomes not a number, which leaves a gap
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7, 4.2), layout="constrained")
-        axes = figure.subplots()
-        for name, values, colour in zip(names, figures, _COLOURS, strict=False):
-            axes.plot(steps, values, color=colour, marker="o", label=name)
-        axes.axhline(level, color="#33383d", lw=0.8, label="best without a policy")
-        axes.set_title("On the validation maps", loc="left", fontweight="bold")
-        axes.set(xlabel="steps" if looks[-1][1] is not None else "generations")
-        if np.nanmax(np.array(figures), initial=0.0) > 10 * level:  # figures of different sizes
-            axes.set(yscale="log")
-        else:
-            axes.set(ylim=(0, None))
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.legend(frameon=False)
-    return figure

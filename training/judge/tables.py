@@ -1,4 +1,4 @@
-"""Scores as tables of words and numbers, for a terminal or a page, and as marks for a plot."""
+"""Scores as tables of words and numbers, for a terminal or a page, and the families that agents are shown in."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import inf, isfinite, isnan, nan
@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from training.judge.ranking import WORSE, Standing, Verdict
 from training.judge.scores import COST, SUBOPTIMALITY, TOTAL, Score
 from training.judge.speed import Pace
 from training.judge.squads import LATE, SquadArena
@@ -16,6 +15,28 @@ from training.runs.rows import Batch, Entry, Runs
 
 _DASH = "-"
 MEASURES = {SUBOPTIMALITY: "subopt.", COST: "cost", TOTAL: "total cost"}
+
+
+# Families of ids, for colours and the legend only; who is in none, such as a class of one's own, is with the others.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "A*": (
+        "astar",
+        "weighted-astar",
+        "repeated-astar",
+        "expecting-astar",
+        "late-astar",
+        "capped-astar",
+        "dstar-lite",
+        "mpgaa",
+        "frit",
+    ),
+    "time-bounded": ("tba", "tbaa"),
+    "LRTA*": ("lrta", "rta", "lrta-k", "lrta-k-visited", "lrta-ls-k", "w-lrta-ls-k", "lrta-ls-kd", "lrts", "p-lrta"),
+    "local search spaces": ("lss-lrta", "a-lss-lrta", "da-lss-lrta", "w-lss-lrta", "rtaa", "a-rtaa", "da-rtaa"),
+    "depth control": ("classifier-lrta", "policy-lrta", "oracle-lrta", "rule-lrta", "think-lss", "building-block-lrta"),
+    "prepared": ("knn-lrta", "hcdps", "subgoal-lrta", "pdb-lrta", "general-lrta", "pr-lrts"),
+}
+OTHERS = "others"
 
 
 class Alarm(str):
@@ -115,7 +136,7 @@ def difference_table(groups: Groups, baseline: Mapping[Entry, Entry]) -> Table:
     def row(score: Score) -> list[str]:
         names = ("difference", "expansions_difference") if maps else (None, None)
         parts = zip((score.difference, score.expansions_difference), names, strict=True)
-        return [score.entry.label, *(cell for part, name in parts for cell in (*_signed(part), *_by_maps(score, name)))]
+        return [score.entry.label, *(cell for part, name in parts for cell in (*signed(part), *_by_maps(score, name)))]
 
     return Table(f"Paired differences to {against}", columns, list(_lines(groups, row)))
 
@@ -140,35 +161,20 @@ def marked(entry: Entry, precomputing: Collection[str]) -> str:
     return f"{entry.label}, prepares" if entry.agent in precomputing else entry.label
 
 
-def leaderboard_table(standings: Sequence[Standing], price: float, precomputing: Collection[str] = ()) -> Table:
-    """Return the table of all places; who prepares itself beforehand is marked."""
-    columns = ["\nagent", "\nscore", "95 %\ninterval", "\ncost", "95 %\ninterval"]
-    rows = [[marked(one.entry, precomputing), *_place_cells(one.score), *_place_cells(one.cost)] for one in standings]
-    return Table(
-        f"Leaderboard: an expansion costs {price:g} steps, 0 the best fixed depth, 1 the oracle", columns, rows
-    )
+def family_of(agent: str) -> str:
+    """Return the family of an agent, as marks call it."""
+    return next((family for family, ids in FAMILIES.items() if bare_name(agent) in ids), OTHERS)
 
 
-def _place_cells(value: Estimate | None) -> list[str]:
-    return ["-", "-"] if value is None else [digits(value.value), interval(value)]
+def bare_name(agent: str) -> str:
+    """Return an agent without the remark that it prepares itself."""
+    return agent.partition(",")[0]
 
 
-def verdict_table(verdicts: Sequence[Verdict], path: str, precomputing: Collection[str] = ()) -> Table:
-    """Return the table of what has become better or worse."""
-    columns = ["\nagent", "\nbudget", "\nverdict", "\ndifference", "95 %\ninterval", "exp. mean\ndifference"]
-    columns += ["95 %\ninterval", "\npairs", "\nlost", "\ngained", "\nvoid"]
-    rows = [
-        [
-            marked(verdict.entry, precomputing),
-            verdict.entry.budget,
-            Alarm(verdict.word) if verdict.word == WORSE else verdict.word,
-            *_signed(verdict.difference),
-            *_signed(verdict.expansions_difference),
-            *(str(count) for count in (verdict.pairs, verdict.lost, verdict.gained, verdict.void)),
-        ]
-        for verdict in verdicts
-    ]
-    return Table(f"Now against {path}", columns, rows)
+def by_family(agents: Sequence[str]) -> dict[str, list[str]]:
+    """Return agents under the names of their families, in the order of these."""
+    groups = {family: [agent for agent in agents if family_of(agent) == family] for family in (*FAMILIES, OTHERS)}
+    return {family: members for family, members in groups.items() if members}
 
 
 def slow_runs(runs: Runs) -> dict[Entry, float]:
@@ -262,7 +268,8 @@ def _front(score: Score) -> str:
     return "both" if len(score.fronts) > 1 else "".join(score.fronts)
 
 
-def _signed(estimate: Estimate | None) -> list[str]:
+def signed(estimate: Estimate | None) -> list[str]:
+    """Return a difference with its sign, and its interval, as two cells."""
     if estimate is None:
         return [_DASH, _DASH]
     return ["+" * (estimate.value > 0) + digits(estimate.value), interval(estimate)]

@@ -3,11 +3,14 @@
 What is chosen (the price of work, the threshold to act) is chosen on validation maps only; test maps are seen once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from agents.policies.trees import Policy
 from rt_gym import InputError
@@ -28,6 +31,9 @@ from training.learn.log import Logging, Samples, log_samples
 from training.learn.merit import MAX_MOVES, compare, fixed_depths, log_ratios, merit, opponents
 from training.learn.targets import Recipe
 from training.runs import Allowance, Contender, Course, Plan, Workers, enlist, run_plan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STATES = 400  # how many states of a problem are labelled when a policy walks
 PRICES = (0.0005, 0.001, 0.002, 0.004)
@@ -135,7 +141,7 @@ class DepthResult:
 
     def write(self, folder: Path) -> list[Path]:
         """Write tables and plots into a folder and return where they are."""
-        from training.judge.plots import draw_training, save
+        from training.judge.plots import save
 
         measure = "accuracy" if self.best.recipe.labels == "class" else "mean cost of a decision, in steps"
         figure = draw_training(self.quality.confusion, self.importances, self.curve, measure)
@@ -249,3 +255,57 @@ def contenders_of(policies: Sequence[Policy], folder: Path) -> list[Contender]:
     for policy, file in zip(policies, files, strict=True):
         policy.save(file)
     return [enlist("classifier-lrta", {"policy": str(file)}, Allowance.of(None)) for file in files]
+
+
+_SHOWN = 10  # features
+
+
+def draw_training(confusion: NDArray[np.int64], weights: Mapping[str, float], curve: Floats, measure: str) -> "Figure":
+    """Draw the confusion of depths, the importance of features and the learning curve side by side.
+
+    Args:
+        confusion: how often a label (row) was predicted as a depth (column).
+        weights: what shuffling a feature costs.
+        curve: rows of the number of samples and the measure on them and on samples held back.
+        measure: what that is.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from training.judge.plots import STYLE
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(15, 4.6), layout="constrained")
+        depths, bars, lines = figure.subplots(1, 3)
+        _draw_confusion(depths, confusion)
+        _draw_weights(bars, weights)
+        _draw_curve(lines, curve, measure)
+    return figure
+
+
+def _draw_confusion(axis: Any, counts: NDArray[np.int64]) -> None:
+    d_max, accuracy = len(counts), np.trace(counts) / counts.sum()
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    image = axis.imshow(shares, origin="lower", extent=(0.5, d_max + 0.5, 0.5, d_max + 0.5), cmap="Blues", vmin=0)
+    axis.plot([0.5, d_max + 0.5], [0.5, d_max + 0.5], color="#d55e00", lw=0.8)
+    axis.set_title(f"Depths: accuracy {100 * accuracy:.0f} %", loc="left", fontweight="bold")
+    axis.set(xlabel="predicted depth", ylabel="label")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.yaxis.get_major_locator().set_params(integer=True)
+    axis.grid(False)
+    axis.figure.colorbar(image, ax=axis, shrink=0.8).set_label("share of the label")
+
+
+def _draw_weights(axis: Any, weights: Mapping[str, float]) -> None:
+    top = sorted(weights.items(), key=lambda pair: pair[1])[-_SHOWN:]
+    axis.barh([name for name, _ in top], [value for _, value in top], color="#0072b2")
+    axis.set_title("What it goes by", loc="left", fontweight="bold")
+    axis.set(xlabel="mean cost added when shuffled, in steps")
+
+
+def _draw_curve(axis: Any, curve: Floats, measure: str) -> None:
+    axis.plot(curve[:, 0], curve[:, 1], color="#56b4e9", marker="s", label="samples it learned from")
+    axis.plot(curve[:, 0], curve[:, 2], color="#0072b2", marker="o", label="problems held back")
+    axis.set_title("Learning curve", loc="left", fontweight="bold")
+    axis.set(xscale="log", xlabel="samples", ylabel=measure)
+    axis.legend(frameon=False)

@@ -18,7 +18,7 @@ from training.judge import Estimate, Findings, Score, score_all
 from training.judge.advice import Advice, Pick
 from training.judge.policies import NETWORK, PolicyFindings, PolicyRuns
 from training.judge.scores import collect
-from training.judge.tables import Alarm, Table, digits, interval, squads_table
+from training.judge.tables import Alarm, Table, digits, family_of, interval, squads_table
 from training.report.replays import Attachments
 from training.runs import Contender, Entry, Runs
 
@@ -168,8 +168,6 @@ def _leaders(findings: Findings) -> dict[str, Any]:
 
 
 def _entries(findings: Findings) -> list[dict[str, Any]]:
-    from training.judge.crowded import family_of
-
     courses = findings.plan.courses
     return [
         {

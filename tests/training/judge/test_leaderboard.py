@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 
 from rt_gym import InputError
 from training.cli import app
-from training.judge.ranking import PRICE, require_marks, score
-from training.judge.tables import leaderboard_table
+from training.judge.advice import PRICE, leaderboard_table, require_marks, score
 from training.runs import Draw, Entry, Place, Plan, Result, Row, Workers, enlist_all, find_courses, run_plan
 from training.runs.contenders import Allowance
 

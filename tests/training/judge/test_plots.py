@@ -4,7 +4,8 @@ import warnings
 from math import inf
 from pathlib import Path
 
-from training.judge.plots import Mark, Panel, draw_panels, draw_validation, save
+from training.judge.plots import Mark, Panel, draw_panels, save
+from training.learn.rl.train import draw_validation
 
 
 def test_an_agent_that_spends_nothing_and_fails_is_drawn_left_of_the_others(tmp_path: Path) -> None:

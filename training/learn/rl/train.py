@@ -1,19 +1,22 @@
 """The training itself: imitate, learn, validate at intervals, keep the best network, stop early, compare."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from agents.policies.networks import BOTH, MOVE, Network, load_network
 from rt_gym import InputError
 from rt_gym.archive import load_archive
 from training.judge import Findings, policies, think
+from training.judge.advice import PRICE, leaderboard_table, score
 from training.judge.policies import NETWORK, PolicyFindings
-from training.judge.ranking import PRICE, score
-from training.judge.tables import Table, leaderboard_table
+from training.judge.tables import Table
 from training.learn import OnProgress, Parts, Reporting, TrainingSetup, extended, problems_of, silent
 from training.learn.evolve import KIND, LAYOUT, VERSION, EvolutionConfig, evolve, history_file
 from training.learn.merit import (
@@ -46,6 +49,9 @@ from training.learn.rl.model import (
 )
 from training.runs import Allowance, Course, Workers, enlist
 from training.runs.execution import say_damaged
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _CRITIC_FIRST = 0.05  # of the steps after imitation: a critic that knows nothing would spoil what was imitated
 CHECKPOINTS = "checkpoints"
@@ -114,9 +120,44 @@ def train_rl(
 
 
 def _draw(progress: Progress, folder: Path) -> Path:
-    from training.judge.plots import draw_validation, save
+    from training.judge.plots import save
 
     return save(draw_validation(progress.names, progress.level, progress.looks), folder / "training.png")
+
+
+_COLOURS = ("#0072b2", "#d55e00")
+
+
+def draw_validation(names: Sequence[str], level: float, looks: Sequence[Sequence[float | None]]) -> "Figure":
+    """Draw the figures of a training on the validation maps over its steps, or over its generations.
+
+    Args:
+        names: what the figures are called.
+        level: what is reached without a policy.
+        looks: rows of steps, mean return (None during an evolution) and figures, None where a run failed.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
+
+    from training.judge.plots import STYLE
+
+    steps, _, *figures = np.array(looks, float).T  # None becomes not a number, which leaves a gap
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7, 4.2), layout="constrained")
+        axes = figure.subplots()
+        for name, values, colour in zip(names, figures, _COLOURS, strict=False):
+            axes.plot(steps, values, color=colour, marker="o", label=name)
+        axes.axhline(level, color="#33383d", lw=0.8, label="best without a policy")
+        axes.set_title("On the validation maps", loc="left", fontweight="bold")
+        axes.set(xlabel="steps" if looks[-1][1] is not None else "generations")
+        if np.nanmax(np.array(figures), initial=0.0) > 10 * level:  # figures of different sizes
+            axes.set(yscale="log")
+        else:
+            axes.set(ylim=(0, None))
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.legend(frameon=False)
+    return figure
 
 
 # A document, tables, remarks, files, and what the runs gave.

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.text import Annotation, Text
 
 import agents
-from training.judge.crowded import FAMILIES, MANY, by_family, family_of, family_styles
-from training.judge.plots import Mark, Panel, draw_panels, save
+from training.judge.plots import MANY, Mark, Panel, draw_panels, family_styles, save
+from training.judge.tables import FAMILIES, by_family, family_of
 
 
 def marks(count: int, failures: int = 0) -> list[Mark]:
