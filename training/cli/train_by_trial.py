@@ -100,8 +100,7 @@ def rl(
     """
     from rt_gym import InputError
     from training.learn import draw_parts
-    from training.learn.rl import RLConfig, train_rl
-    from training.learn.rl.course import level_of
+    from training.learn.rl import RLConfig, level_of, train_rl
     from training.learn.rl.model import check_installed
     from training.runs.contenders import parse_numbers
 

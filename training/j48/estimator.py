@@ -21,9 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from rt_gym.errors import InputError, quoted, whole
-from training.j48.export import Stored, check_names, from_json, python_source, to_json, weka_text
-from training.j48.growth import collapse, grow, prune
-from training.j48.tree import (
+from training.j48 import (
     NONE,
     TrainingSet,
     Tree,
@@ -33,6 +31,8 @@ from training.j48.tree import (
     importances,
     probabilities,
 )
+from training.j48.export import Stored, check_names, from_json, python_source, to_json, weka_text
+from training.j48.growth import collapse, grow, prune
 
 _SWITCHES = ("unpruned", "subtree_raising", "collapse", "mdl", "split_point_actual_value", "laplace")
 
@@ -60,7 +60,7 @@ class J48Classifier(ClassifierMixin, BaseEstimator):
         classes_: the labels, ascending.
         n_features_in_: how many features there are.
         feature_names_in_: their names, if they were given as a table with text headers.
-        tree_: the tree as flat arrays, see ``training.j48.tree.Tree``.
+        tree_: the tree as flat arrays, see ``training.j48.Tree``.
 
     Example:
         >>> from training.j48 import J48Classifier

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.errors import InputError, quoted, whole
-from training.j48.tree import NONE, Tree, depth, first_maximum, greater, renumbered, total, training_errors
+from training.j48 import NONE, Tree, depth, first_maximum, greater, renumbered, total, training_errors
 
 KIND, VERSION = "rt_gym.j48", 1
 _LARGEST = (1 << 31) - 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from rt_gym.jit import kernel
-from training.j48.tree import (
+from training.j48 import (
     NONE,
     Group,
     NodeRows,

@@ -41,8 +41,7 @@ from rt_gym.errors import quoted
 from rt_gym.features.decision import SITUATION
 from rt_gym.features.scaling import squashed
 from rt_gym.jit import kernel
-from training.j48 import J48Classifier
-from training.j48.tree import probabilities
+from training.j48 import J48Classifier, probabilities
 from training.judge.stats import Floats
 from training.learn.log import Samples
 from training.learn.targets import FEATURE_SETS

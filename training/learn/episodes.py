@@ -33,8 +33,8 @@ from training.judge.think import BY_HAND, FixedSlices
 from training.learn import Reporting, silent
 from training.learn.evolve import REGIONS
 from training.learn.log import table_bytes
-from training.learn.rl.course import ENVIRONMENTS as DECIDES
-from training.learn.rl.course import RLConfig
+from training.learn.rl import ENVIRONMENTS as DECIDES
+from training.learn.rl import RLConfig
 from training.learn.rl.model import rule_of
 from training.runs.contenders import make_agent
 

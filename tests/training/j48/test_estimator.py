@@ -9,8 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rt_gym.errors import InputError
-from training.j48 import J48Classifier
-from training.j48.tree import NONE
+from training.j48 import NONE, J48Classifier
 
 NAN, INF = float("nan"), float("inf")
 ROWS, LABELS = [[1.0], [1.0], [2.0], [2.0]], [0, 0, 1, 1]

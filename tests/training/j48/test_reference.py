@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import plain_j48
-from training.j48 import J48Classifier
+from training.j48 import NONE, J48Classifier, Tree
 from training.j48.growth import confidence_limits, extra_errors
-from training.j48.tree import NONE, Tree
 
 pytestmark = pytest.mark.plain
 

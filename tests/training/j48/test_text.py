@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from rt_gym.errors import InputError
-from training.j48 import J48Classifier
+from training.j48 import J48Classifier, Tree
 from training.j48.export import java_double, python_source, six_decimals, two_decimals
-from training.j48.tree import Tree
 
 pytestmark = pytest.mark.plain
 

@@ -15,8 +15,7 @@ from rt_gym import InputError, load_map, sample_problems
 from training.judge.think import SLICES_TO_BEAT, contest, evaluate, fixed_times, follow_rule, gain, times_table
 from training.learn import TrainingSetup, problems_of
 from training.learn.merit import RatioValidation, TimeValidation
-from training.learn.rl import RLConfig, train_network
-from training.learn.rl.course import balanced
+from training.learn.rl import RLConfig, balanced, train_network
 from training.learn.rl.model import (
     agree,
     clone,

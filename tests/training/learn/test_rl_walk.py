@@ -17,8 +17,7 @@ from rt_gym.envs import level_ids
 from training.cli import app
 from training.learn import TrainingSetup, problems_of
 from training.learn.merit import PathValidation
-from training.learn.rl import RLConfig, train_network
-from training.learn.rl.course import is_path, level_of
+from training.learn.rl import RLConfig, is_path, level_of, train_network
 from training.learn.rl.model import agree, clone, export_walker, exported, make_env, make_model, teacher_examples
 from training.runs import Course, Draw, Workers, find_courses
 

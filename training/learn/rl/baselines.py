@@ -22,7 +22,7 @@ from rt_gym.errors import choice, quoted, whole
 from training.judge.policies import BOUNDED, LIMIT, LeastVisited, weighted
 from training.judge.stats import Floats, interquartile_mean, probability_of_improvement
 from training.learn import OnProgress, Parts, TrainingSetup, draw_parts, problems_of
-from training.learn.rl.course import RLConfig, level_of, problems_to_learn
+from training.learn.rl import RLConfig, level_of, problems_to_learn
 from training.learn.rl.model import NORM, check_installed, libraries, make_env, scaled_inputs
 from training.learn.rl.train import train_network
 from training.runs import Draw, Workers

@@ -39,7 +39,7 @@ from training.judge.think import BY_HAND
 from training.learn import problems_of
 from training.learn.evolve import REGIONS, Encoding
 from training.learn.log import Logging, Samples, log_samples
-from training.learn.rl.course import RLConfig, problems_to_learn
+from training.learn.rl import RLConfig, problems_to_learn
 from training.learn.targets import Recipe, by_layers
 from training.runs import Course, Workers
 

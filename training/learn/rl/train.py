@@ -32,7 +32,7 @@ from training.learn.merit import (
     guided_opponents,
     opponents,
 )
-from training.learn.rl.course import Progress, RLConfig, problems_to_learn
+from training.learn.rl import Progress, RLConfig, problems_to_learn
 from training.learn.rl.model import (
     WALK_BATCH,
     actor,
