@@ -10,7 +10,6 @@ from profiles import USUAL, examples
 TESTS = Path(__file__).parent
 FILES = sorted(TESTS.rglob("*.py"))
 MOST_LINES = 400
-STILL_LONG = {"training/test_cli_play.py", "training/test_rl.py"}  # nothing may be added here
 
 
 def name_of(file: Path) -> str:
@@ -19,7 +18,7 @@ def name_of(file: Path) -> str:
 
 def test_no_file_is_longer_than_can_be_read_at_once() -> None:
     long = {name_of(file) for file in FILES if len(file.read_text(encoding="utf-8").splitlines()) > MOST_LINES}
-    assert long <= STILL_LONG, "cut it by topic, and put what both parts need beside tests/reference/small_maps.py"
+    assert long == set(), "cut it by topic, and put what both parts need beside tests/reference/small_maps.py"
 
 
 def test_every_property_test_takes_its_number_of_examples_from_the_profile() -> None:
