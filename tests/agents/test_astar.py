@@ -13,7 +13,7 @@ from reference.small_maps import ALONG_THE_HORSESHOE, HOOK, HORSESHOE, ROUND_THE
 from reference.traces import start
 from rt_gym import Problem, load_map, load_scenarios
 from rt_gym.maps import names
-from training.judge.checks import scenario_files
+from training.judge.speed import scenario_files
 from training.runs.courses import tolerance
 
 

@@ -26,8 +26,7 @@ from training.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from training.judge.checks import Check
-    from training.judge.speed import Throughput
+    from training.judge.speed import Check, Throughput
     from training.runs import Workers
 
 _YEAR = re.compile(r"\b(19|20)\d\d\b")
@@ -181,7 +180,7 @@ def _speed_row(result: "Throughput") -> list[str]:
 
 
 def _check_scenarios(folder: Path, agent: str, workers: "Workers", as_json: bool) -> None:
-    from training.judge.checks import FIRST_STEPS, check_all, scenario_files
+    from training.judge.speed import FIRST_STEPS, check_all, scenario_files
 
     files = scenario_files(folder)
     with progress(f"checking {agent}", len(files)) as advance:

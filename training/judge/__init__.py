@@ -1,9 +1,9 @@
 """Rows -> scores -> tables, plots and recommendations: what the runs of a comparison are worth."""
 
 from training.judge.advice import recommend
-from training.judge.findings import Findings, Question, Verdict, find, judge
+from training.judge.findings import Findings, Limits, Question, Verdict, find, judge
 from training.judge.scores import Arena, Score, score_all
-from training.judge.speed import Calibration, Limits
+from training.judge.speed import Calibration
 from training.judge.squads import SquadArena, SquadScore, run_squads
 from training.judge.stats import Estimate
 

@@ -1,10 +1,10 @@
-"""All that a comparison found: what terminals, files and pages are made from, and which agent to take.
+"""What a comparison asks, and all that it found: what terminals, files and pages show, and which agent to take.
 
-Among it are verdicts on agents that were compared before, on the problems of both comparisons. Their intervals hold
-95 %, by bootstrap over problems.
+It asks under limits per move. Among what it found are verdicts on agents that were compared before, on the problems of
+both comparisons. Their intervals hold 95 %, by bootstrap over problems.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym import InputError
+from rt_gym import Budget, InputError
+from rt_gym.specs import parse_sweep
 from training.judge.advice import Advice, advise, advise_squads
 from training.judge.scores import TOTAL, Arena, Sample, Score, collect, cut_curve_runs, score_arena
-from training.judge.speed import BAR, Pace
+from training.judge.speed import BAR, Calibration, Pace
 from training.judge.squads import LATE, SquadArena
 from training.judge.stats import Estimate, estimate, resampled_sums
 from training.judge.tables import (
@@ -32,10 +33,62 @@ from training.judge.tables import (
     slow_runs,
     squad_table,
 )
-from training.runs.contenders import choose_baseline
+from training.runs.contenders import Allowance, Contender, choose_baseline, enlist_all
 from training.runs.plan import Plan
 from training.runs.rows import Entry, Row, Runs
 from training.runs.tables import write_tables
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What agents may compute for one move: counts, times, or as much as they like.
+
+    Attributes:
+        counts: the largest counts, to be tried one after the other.
+        count: what they count, ``"expansions"`` or ``"scans"``.
+        times: milliseconds instead, which a calibration converts to expansions of each agent.
+    """
+
+    counts: Sequence[int] = ()
+    count: str = "expansions"
+    times: Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        for limit in self.counts or (None,):
+            Budget(limit, self.count)
+        if self.times and self.count != "expansions":
+            raise InputError("a time is converted to expansions, so --count scans cannot be had with it")
+        if not all(1e-6 <= time <= 1e6 for time in self.times):
+            raise InputError(f"a time per move must be from 1e-6 to 1e6 milliseconds, not {min(self.times):g}")
+
+    def enlist(self, specs: Sequence[str]) -> list[Contender]:
+        """Return agents written as on the command line under every count; where times are to come, under none."""
+        return enlist_all(specs, [Allowance.of(limit, self.count) for limit in dict.fromkeys(self.counts or (None,))])
+
+    def enlist_calibrated(
+        self, specs: Sequence[str], calibration: Calibration, advance: Callable[[], Any] = lambda: None
+    ) -> list[Contender]:
+        """Return agents under every count or time; ``advance`` is called after each time that was converted.
+
+        Raises:
+            InputError: if all of them would prepare the units of a squad for too long.
+        """
+        contenders = self.enlist(specs)
+        if not self.times:
+            return contenders
+        names = list(dict.fromkeys(contender.agent for contender in contenders))
+        allowances = []
+        for milliseconds in self.times:
+            allowances.append(calibration.allowance(names, milliseconds))
+            advance()
+        left = [spec for spec in specs if parse_sweep(spec)[0][0] not in calibration.left_out]
+        if not left:
+            seconds = min(calibration.left_out.values())
+            raise InputError(
+                f"the units of a squad would prepare themselves for {seconds:.0f} seconds or more: have fewer"
+            )
+        return enlist_all(left, allowances)
+
 
 BETTER, WORSE, SAME = "better", "worse", "same"
 

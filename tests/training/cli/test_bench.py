@@ -12,7 +12,6 @@ import agents
 from rt_gym import load_map, sample_problems
 from rt_gym.maps import Scenario, save_map, write_scenarios
 from training.cli import app
-from training.judge import checks
 from training.judge import speed as bench
 
 runner = CliRunner()
@@ -66,8 +65,8 @@ def test_a_wrong_length_is_counted_and_exits_with_1(tmp_path: Path, scenarios: l
 
 
 def test_lengths_may_be_off_by_what_rounding_explains() -> None:
-    assert checks.tolerance(0) == 0.01
-    assert checks.tolerance(1000) == pytest.approx(0.016)
+    assert bench.tolerance(0) == 0.01
+    assert bench.tolerance(1000) == pytest.approx(0.016)
 
 
 def test_problems_that_do_not_fit_the_map_are_refused(tmp_path: Path, scenarios: list[Scenario]) -> None:
