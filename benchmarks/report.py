@@ -16,8 +16,8 @@ from selenium.webdriver.chrome.service import Service
 
 from rt_gym import load_map, sample_problems
 from training.judge import find
+from training.report import write_replay, write_report
 from training.report.comparison import Part
-from training.report.html import write_replay, write_report
 from training.report.replays import Recording, record
 from training.runs import Allowance, Draw, Plan, Workers, enlist, enlist_all, find_courses, run_plan
 from training.runs.contenders import make_agent

@@ -237,7 +237,7 @@ def _check_html(path: Path | None, beside: str | None, units: int | None) -> Non
 def _write_html(path: Path, pieces: "list[Piece]") -> Path:
     """Write the page that replays runs, the first of which has been measured."""
     from training.cli.show import Solo, Team
-    from training.report.html import write_replay
+    from training.report import write_replay
 
     first, *others = pieces
     title = f"{' and '.join(one.label for one in pieces)} on {first.grid.name}"

@@ -285,7 +285,7 @@ _STOPPED = (
 
 def leave_report(folder: Path, title: str, parts: "Sequence[Part]", **more: Any) -> Path:
     """Write the report of comparisons into a folder and return where it is; ``more`` as in ``write_report``."""
-    from training.report.html import write_report
+    from training.report import write_report
 
     with interruptible("all results are kept", folder), progress("writing the report", 1):
         return write_report(folder / _NAME, title, parts, **more)
@@ -314,7 +314,7 @@ def unfinished_report(folder: Path, title: str, settings: Callable[[], dict[str,
     try:
         yield
     except typer.Exit:
-        from training.report.html import write_unfinished
+        from training.report import write_unfinished
 
         write_unfinished(folder / _NAME, title, _STOPPED, settings())
         raise

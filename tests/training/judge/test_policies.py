@@ -13,8 +13,8 @@ from rt_gym import evaluate
 from training.judge import policies, think
 from training.judge.policies import NETWORK, PolicyFindings
 from training.learn import problems_of
+from training.report import Recorder, write_report
 from training.report.comparison import Part, describe
-from training.report.html import Recorder, write_report
 from training.report.replays import Attachments
 from training.runs import Course, Draw, find_courses
 
@@ -113,7 +113,7 @@ class TestReport:
     def test_walks_can_be_replayed_the_network_first_and_what_is_cut_off_is_told(
         self, walking: PolicyFindings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("training.report.html._MOVES", 60)
+        monkeypatch.setattr("training.report._MOVES", 60)
         recorder = Recorder(Attachments(), problems=2)
         recorder.add_policies("", walking)
         replay = recorder.reel.document()

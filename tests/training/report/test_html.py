@@ -12,11 +12,11 @@ import pytest
 
 import agents
 from rt_gym import Grid, InputError, Problem, load_map
+from training import report
 from training.judge import find
 from training.judge.tables import Alarm, Table
-from training.report import html
+from training.report import embedded, format_page, write_report, write_unfinished
 from training.report.comparison import Part, describe_table, play_command, spec_of
-from training.report.html import embedded, format_page, write_report, write_unfinished
 from training.report.replays import MOST, Attachments, Recording, Window, pack, record, window_on
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist, enlist_all, find_courses, run_plan
 from training.runs.contenders import make_agent, parse_agent
@@ -107,7 +107,7 @@ class TestEmbedding:
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
 
     def test_data_is_never_read_as_markup(self) -> None:
-        assets = Path(html.__file__).with_name("assets")
+        assets = Path(report.__file__).with_name("assets")
         for script in assets.glob("*.js"):
             assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", script.read_text())
 
@@ -188,7 +188,7 @@ class TestRecordings:
     def test_a_run_is_stored_with_its_path_its_work_and_its_searches(self, tmp_path: Path) -> None:
         grid = load_map("rooms-64")
         one = recording("lss-lrta", Problem(grid, (5, 5), (20, 20)))
-        path, log = html.write_replay(tmp_path / "a.html", "", "", [one]), one.run.log
+        path, log = report.write_replay(tmp_path / "a.html", "", "", [one]), one.run.log
         found = unpacked(path, data_of(path)["replay"]["runs"][0]["data"])
         assert log is not None
         assert (5 + np.cumsum(found["step"] % 3 - 1)).tolist() == one.run.path[1:, 0].tolist()
@@ -200,7 +200,7 @@ class TestRecordings:
 
     def test_rises_are_above_the_first_values_and_the_last_of_a_move_counts(self, tmp_path: Path) -> None:
         one = recording("rtaa", Problem(load_map("rooms-64"), (5, 5), (40, 50)))
-        path, log = html.write_replay(tmp_path / "a.html", "", "", [one]), one.run.log
+        path, log = report.write_replay(tmp_path / "a.html", "", "", [one]), one.run.log
         found = unpacked(path, data_of(path)["replay"]["runs"][0]["data"])
         assert log is not None
         first: dict[Any, float] = {}
@@ -229,7 +229,7 @@ class TestRecordings:
         monkeypatch.setattr("training.report.replays.WHOLE", 1000)
         monkeypatch.setattr("training.report.replays._MARGIN", 1)
         one = recording("astar", Problem(load_map("rooms-64"), (5, 5), (20, 20)), 10_000)
-        path = html.write_replay(tmp_path / "a.html", "", "", [one])
+        path = report.write_replay(tmp_path / "a.html", "", "", [one])
         replay = data_of(path)["replay"]
         shown, found = replay["maps"][0], unpacked(path, replay["runs"][0]["data"])
         assert (found["span_cell"] + found["span_length"]).max() <= shown["width"] * shown["height"]
@@ -238,7 +238,7 @@ class TestRecordings:
     def test_only_the_beginning_of_a_long_run_is_recorded_and_the_whole_is_told(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(html, "_MOVES", 4)
+        monkeypatch.setattr(report, "_MOVES", 4)
         findings = findings_of(["lrta:depth=1"])
         path = write_report(tmp_path / "a.html", "", [Part("", findings)], problems=5)
         replay, batch = data_of(path)["replay"], findings.runs.batches[0]
@@ -253,7 +253,7 @@ class TestRecordings:
             ("_ROOM", "the page is large enough"),
         ):
             with monkeypatch.context() as patch:
-                patch.setattr(html, limit, -1)
+                patch.setattr(report, limit, -1)
                 path = write_report(tmp_path / "a.html", "", [Part("", findings)], problems=1)
             replay = data_of(path)["replay"]
             assert replay["runs"] == []
@@ -273,11 +273,11 @@ class TestRecordings:
 
     def test_recommended_agents_come_first_and_problems_from_the_worst_to_the_best(self) -> None:
         findings = findings_of(["lss-lrta", "lrta:depth=1..9", "astar"], budget=100)
-        numbers = html.choose_contenders(findings)
-        assert len(numbers) == html.AGENTS
+        numbers = report.choose_contenders(findings)
+        assert len(numbers) == report.AGENTS
         ranked = findings.advice[0].plain.ranked
         assert [findings.scores[k].entry for k in numbers[: len(ranked)]] == list(ranked)
-        problems = html.choose_problems(findings, [0], 5)
+        problems = report.choose_problems(findings, [0], 5)
         quality = findings.runs.batches[0].suboptimality[problems]
         assert sorted(problems) == list(range(5))
         assert quality.tolist() == sorted(quality, reverse=True)

@@ -10,7 +10,7 @@ from browser import CLIPBOARD, HOSTILE, NARROW, WIDE, choose, facts, find_all, s
 from rt_gym import Problem, Squad, load_map, sample_problems
 from rt_gym.changes import scripted_changes
 from training.cli.playback import Playback
-from training.report.html import write_replay
+from training.report import write_replay
 from training.report.replays import Recording, SquadRecording, record, record_squad
 from training.runs import Allowance, enlist
 from training.runs.contenders import make_agent

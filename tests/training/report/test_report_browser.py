@@ -10,8 +10,8 @@ from browser import CLIPBOARD, HOSTILE, NARROW, WIDE, choose, facts, find_all, s
 from training.judge import Findings, find, think
 from training.judge.scores import collect, score_all
 from training.learn import problems_of
+from training.report import write_report, write_unfinished
 from training.report.comparison import Part
-from training.report.html import write_report, write_unfinished
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, run_plan
 
 pytest.importorskip("selenium", reason="needs selenium")

@@ -11,8 +11,8 @@ from training.judge import Findings, find, run_squads
 from training.judge.findings import Question
 from training.judge.squads import make_teams
 from training.judge.tables import squads_table
+from training.report import write_report
 from training.report.comparison import Part, describe
-from training.report.html import write_report
 from training.report.replays import Attachments
 from training.runs import Allowance, Draw, Plan, Workers, enlist_all, find_courses, run_plan
 
