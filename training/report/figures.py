@@ -7,7 +7,7 @@ distinguish); what a paper printed is hollow.
 import re
 from dataclasses import replace
 
-from training.experiments.dc.f7 import SIZES
+from training.experiments.dc.sizes import SIZES
 from training.report.drawing import PAPER_OF, Bars, Curve, Drawing, Look, Plot, Printed
 
 _BLACK, _BLUE, _SKY, _GREEN = "#33383d", "#0072b2", "#56b4e9", "#009e73"

@@ -8,8 +8,8 @@ import pytest
 
 from rt_gym import InputError
 from training.experiments.conduct import conduct
+from training.experiments.dc.classifier import DESIGNS, DESIGNS_EXPERIMENT
 from training.experiments.dc.stored import Arrived
-from training.experiments.dc.unsettled import DESIGNS, DESIGNS_EXPERIMENT
 from training.experiments.evidence import Evidence
 from training.experiments.ex import CHANGING, ShareOfMaps
 from training.experiments.frame import Experiment, Generated, Ground, Part, entrant
