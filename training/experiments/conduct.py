@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 from rt_gym import InputError
 from rt_gym.files import make_folder
 from training.experiments import load
-from training.experiments.evidence import Evidence, map_tables
+from training.experiments.evidence import Evidence, Trained, cross_validate_all, policies_folder, train_all
 from training.experiments.frame import SIZES, Experiment, Finding, Generated, Ground, Part, Split, check_size
-from training.experiments.trained import Trained, cross_validate_all, policies_folder, train_all
 from training.judge import Findings, find
-from training.judge.tables import Table
+from training.judge.tables import Table, map_tables
 from training.learn import Reporting, TrainingSetup, silent
 from training.runs import Course, Plan, Result, Runs, Workers, run_plan, write_tables
 from training.runs.courses import by_map

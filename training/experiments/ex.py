@@ -22,7 +22,7 @@ from rt_gym import Grid, Problem
 from rt_gym.abstraction import abstract
 from rt_gym.terrain import Position
 from training.experiments import dc, ls, sg
-from training.experiments.evidence import Evidence, Strata, exactly, score_table, with_interval
+from training.experiments.evidence import Evidence, Strata, exactly
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, near_cost, sweep
 from training.experiments.quantities import (
     METERS,
@@ -40,7 +40,7 @@ from training.experiments.quantities import (
 )
 from training.judge import Estimate
 from training.judge.stats import Floats
-from training.judge.tables import Table
+from training.judge.tables import Table, score_table, with_interval
 
 PAPER = "No paper"
 SEED = 2026

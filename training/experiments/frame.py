@@ -16,8 +16,8 @@ from rt_gym import Grid, InputError, load_map, sample_problems, splits
 from rt_gym.errors import quoted
 from rt_gym.files import shown
 from rt_gym.maps.generate import generate, scale, terrain
+from training.experiments.evidence import CrossValidation, Training
 from training.experiments.quantities import Quantity
-from training.experiments.trained import CrossValidation, Training
 from training.judge import Estimate
 from training.judge.tables import Table
 from training.runs import Allowance, Contender, Course, Draw, Entry, Plan, Task, enlist, find_courses

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from training.experiments.evidence import Evidence, Strata, bootstrap, exactly, mean, ratio, spearman
-from training.experiments.trained import CrossValidation
+from training.experiments.evidence import CrossValidation, Evidence, Strata, bootstrap, exactly, mean, ratio, spearman
 from training.judge import Estimate
 from training.judge.stats import Floats
 from training.runs import Entry

@@ -23,13 +23,12 @@ from math import inf
 import numpy as np
 
 from training.experiments import dc
-from training.experiments.evidence import Evidence, score_table, with_interval
+from training.experiments.evidence import BlocksTraining, Evidence
 from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, Split, entrant
 from training.experiments.quantities import Column, Parts, Quantity, Ratio
-from training.experiments.trained import BlocksTraining
 from training.judge import Estimate
 from training.judge.stats import pareto_front
-from training.judge.tables import Table, digits
+from training.judge.tables import Table, digits, score_table, with_interval
 from training.learn.blocks import BlocksConfig, searches_everywhere
 from training.runs import Entry
 

@@ -16,12 +16,11 @@ from dataclasses import replace
 from math import inf
 
 from training.experiments import dc
-from training.experiments.evidence import Evidence, ratio_table, score_table
+from training.experiments.evidence import Evidence, EvolutionTraining, RLTraining
 from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, entrant, sweep
 from training.experiments.quantities import Advantage, CurveRatio
-from training.experiments.trained import EvolutionTraining, RLTraining
 from training.judge.advice import PRICE, leaderboard_table, score
-from training.judge.tables import Table
+from training.judge.tables import Table, curve_ratio_table, score_table
 from training.learn.evolve import EvolutionConfig
 from training.learn.rl import RLConfig
 
@@ -38,7 +37,7 @@ def _rules(*d_max: int) -> tuple[Entrant, ...]:
 def _tables(evidence: Evidence) -> list[Table]:
     return [
         score_table("Unseen maps", evidence.rows),
-        ratio_table("Unseen maps", evidence.rows),
+        curve_ratio_table("Unseen maps", evidence.rows),
         leaderboard_table(score(evidence.rows), PRICE),
     ]
 

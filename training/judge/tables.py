@@ -1,17 +1,23 @@
-"""Scores as tables of words and numbers, for a terminal or a page, and the families that agents are shown in."""
+"""Scores as tables of words and numbers, for a terminal or a page, and the families that agents are shown in.
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+First the tables of a comparison, then those of an experiment, which have a line for every contender.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from math import inf, isfinite, isnan, nan
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from training.judge.scores import COST, SUBOPTIMALITY, TOTAL, Score
+from agents import KernelAgent
+from training.judge.scores import COST, SUBOPTIMALITY, TOTAL, Arena, Score, score_arena, strata_of
 from training.judge.speed import Pace
 from training.judge.squads import LATE, SquadArena
 from training.judge.stats import Estimate
-from training.runs.rows import Batch, Entry, Runs
+from training.runs.contenders import load_agent
+from training.runs.rows import Batch, Entry, Row, Runs
 
 _DASH = "-"
 MEASURES = {SUBOPTIMALITY: "subopt.", COST: "cost", TOTAL: "total cost"}
@@ -279,3 +285,79 @@ def _ratio(estimate: Estimate | None, beyond: bool) -> list[str]:
     if estimate is None:
         return [_DASH, _DASH]
     return [">" * beyond + f"{estimate.value:.2f}", "[{:.2f}, {:.2f}]".format(*estimate[1:])]
+
+
+NO_LIMIT = "no limit"
+OUTLINE = "†"  # the mark of agents that were built after outlines of their papers
+_WORK = ["exp.\nmean", "95 %\ninterval", "exp.\npooled", "worst\nmove"]
+
+
+def score_table(title: str, rows: Runs | Iterable[Row]) -> Table:
+    """Return a table with a line for every contender: quality with its tail, both averages of work, failures, guards.
+
+    A guard is told of as the problems in which it acted, how often it did in all of them, and the share of expansions
+    that were made meanwhile.
+    """
+    runs = Runs.of(rows)
+    scores = score_arena(Arena(runs, stratified=True))
+    name = MEASURES[scores[0].measure]
+    columns = ["\nagent", f"{name}\nmean", "95 %\ninterval", f"{name}\nmedian", f"{name}\n95th", f"{name}\nworst"]
+    guards = [_guard(batch) for batch in runs.batches]
+    guarded = any(guards)
+    lines = [_line(score) + [guard] * guarded for score, guard in zip(scores, guards, strict=True)]
+    return Table(title, [*columns, *_WORK, "\nsolved", *["\nguard"] * guarded], lines)
+
+
+def _line(score: Score) -> list[str]:
+    return [
+        label(score.entry) + ("" if score.entry.budget == NO_LIMIT else f", {score.entry.budget}"),
+        *with_interval(score.quality),
+        *map(digits, (score.quality_median, score.quality_tail, score.quality_worst)),
+        *with_interval(score.expansions_mean),
+        digits(score.expansions_pooled.value),
+        f"{score.worst_move:,}",
+        score.solved,
+    ]
+
+
+def label(entry: Entry) -> str:
+    """Return what a table calls a contender: its label, with a mark if its algorithm was built after an outline."""
+    return f"{entry.label} {OUTLINE}" if getattr(load_agent(entry.agent), "after_outline", False) else entry.label
+
+
+def _guard(batch: Batch) -> str:
+    """Return where a guard acted, how often, and for which share of expansions; nothing for an agent without one."""
+    if not _has_guard(batch.entry.agent):
+        return ""
+    times, work = batch.columns["guarded"], batch.columns["guarded_expansions"]
+    share = work.sum() / max(1, batch.columns["expansions"].sum())
+    return f"{int((times > 0).sum())} problems, {int(times.sum()):,} times, {percent(share)}"
+
+
+@cache
+def _has_guard(agent_id: str) -> bool:
+    kind = load_agent(agent_id)
+    return issubclass(kind, KernelAgent) and kind.guarded is not KernelAgent.guarded
+
+
+def map_tables(title: str, runs: Runs) -> list[Table]:
+    """Return the table of scores of every map by itself; none where there is one, or one for every problem."""
+    places = runs.batches[0].places
+    strata = strata_of(places)
+    if not strata.any():
+        return []
+    names = dict.fromkeys(ground.map for ground in places.grounds)
+    return [score_table(f"{title}{name}", runs.on(strata == k)) for k, name in enumerate(names)]
+
+
+def curve_ratio_table(title: str, rows: Runs | Iterable[Row]) -> Table:
+    """Return a table of how many times their expansions the curve of fixed depths needs for the same suboptimality."""
+    columns = ["\nagent", "ratio\nmean", "95 %\ninterval", "ratio\npooled", "95 %\ninterval"]
+    scores = [score for score in score_arena(Arena(rows, stratified=True)) if score.entry.agent != "lrta"]
+    lines = [[label(one.entry), *with_interval(one.ratio_mean), *with_interval(one.ratio_pooled)] for one in scores]
+    return Table(f"{title}: ratios to the curve of fixed depths", columns, lines)
+
+
+def with_interval(ours: Estimate | None) -> list[str]:
+    """Return an estimate as two cells of a table: the value and its interval."""
+    return ["-", "-"] if ours is None else [digits(ours.value), interval(ours)]

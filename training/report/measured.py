@@ -26,11 +26,10 @@ from rt_gym.files import atomic_write, make_folder, read_bytes, shown
 from rt_gym.levels import LEVELS, Level
 from rt_gym.problem import Problem
 from rt_gym.specs import parse_agent
-from training.experiments.evidence import with_interval
 from training.judge import Score, score_all
 from training.judge.plots import STYLE, save
 from training.judge.stats import Estimate
-from training.judge.tables import Table, digits, interval
+from training.judge.tables import Table, digits, interval, with_interval
 from training.learn.rl.baselines import ANCHOR, BEST, LEARNERS, LEARNING, RANDOM, RECIPE, RULE, summarise
 from training.report.results_page import markdown
 from training.runs import Allowance, Draw, Plan, Runs, enlist_all, find_courses

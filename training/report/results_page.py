@@ -11,10 +11,9 @@ from typing import Any
 from rt_gym import InputError
 from rt_gym.files import atomic_write, make_folder, read_json, shown
 from training.experiments import ids
-from training.experiments.evidence import with_interval
 from training.experiments.frame import DIRECTION, FAILS, HOLDS, UNDECIDED, bar_text
 from training.judge import Estimate
-from training.judge.tables import Table
+from training.judge.tables import Table, with_interval
 from training.report.discussion import DISCUSSIONS, HEADLINES, PAPERS
 from training.report.drawing import draw, save
 from training.report.figures import FIGURES

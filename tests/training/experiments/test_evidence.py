@@ -6,8 +6,9 @@ from math import inf
 import numpy as np
 import pytest
 
-from training.experiments.evidence import Evidence, bootstrap, exactly, map_tables, mean, ratio, score_table, spearman
+from training.experiments.evidence import Evidence, bootstrap, exactly, mean, ratio, spearman
 from training.experiments.frame import Entrant, entrant, sweep
+from training.judge.tables import map_tables, score_table
 from training.runs import Draw, Plan, Row, Runs, Workers, find_courses, run_plan
 
 SHALLOW, DEEP = sweep("lrta", depth=(1, 20))

@@ -10,17 +10,18 @@ import pytest
 import agents
 from training.experiments import ids, load
 from training.experiments.conduct import conduct
-from training.experiments.evidence import Evidence, ratio
-from training.experiments.frame import Experiment, Ground, Part, entrant
-from training.experiments.quantities import Advantage, CurveRatio, IfGrown
-from training.experiments.trained import (
+from training.experiments.evidence import (
     CrossValidation,
+    Evidence,
     TreeTraining,
     Validating,
     always,
     cross_validate_all,
     policies_folder,
+    ratio,
 )
+from training.experiments.frame import Experiment, Ground, Part, entrant
+from training.experiments.quantities import Advantage, CurveRatio, IfGrown
 from training.learn.targets import Recipe
 from training.report.results_page import claims_table
 from training.runs import Allowance, Course, Draw, Plan, Workers, enlist_all, find_courses, run_plan
@@ -78,7 +79,7 @@ def test_what_was_cross_validated_is_kept(
     (first,) = cross_validate_all(asked, courses, tmp_path, HERE)
     saved = (tmp_path / "kept").rglob("*.json")
     policies = {path: path.read_bytes() for path in saved}
-    monkeypatch.setattr("training.experiments.trained.cross_validate", None)
+    monkeypatch.setattr("training.experiments.evidence.cross_validate", None)
     (again,) = cross_validate_all(asked, courses, tmp_path, HERE)
     assert canonical(again.quality) == canonical(first.quality)
     assert {path: path.read_bytes() for path in policies} == policies != {}

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from training.experiments import load, trained
+from training.experiments import evidence, load
 from training.experiments.conduct import conduct
+from training.experiments.evidence import FEW, EvolutionTraining, RLTraining
 from training.experiments.frame import Experiment, Ground, Part
-from training.experiments.trained import FEW, EvolutionTraining, RLTraining
 from training.learn import TrainingSetup
 from training.learn.evolve import EvolutionConfig
 from training.learn.rl import RLConfig
@@ -53,7 +53,7 @@ def test_a_network_evolves_up_to_its_first_check_where_there_are_few_problems(
         asked.append(config.generations)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trained, "evolve", evolve)
+    monkeypatch.setattr(evidence, "evolve", evolve)
     courses = tuple(find_courses(["open-16"], Draw(problems)))
     training = EvolutionTraining("any", 5, EvolutionConfig(generations=30, check=3))
     with pytest.raises(KeyboardInterrupt):

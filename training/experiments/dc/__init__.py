@@ -6,7 +6,8 @@ Heuristic Search", ICAPS 2007.
 
 from typing import Any
 
-from training.experiments import tb, trained
+from training.experiments import tb
+from training.experiments.evidence import PAPERS_RECIPE, TreeTraining
 from training.experiments.frame import Entrant, Ground, entrant, sweep
 
 PAPER = (
@@ -55,7 +56,7 @@ REGIONS = {1: 27_200, 2: 7_700, 3: 2_470, 4: 927, 5: 387, 6: 176, 7: 80}
 # Suboptimality and expansions per move of mode I there, by level, as Table 2 prints them.
 FOUND = {3: (1.09, 5), 4: (1.11, 16), 5: (1.65, 111), 6: (1.99, 253), 7: (3.12, 529)}
 
-RECIPE = trained.PAPER  # of the classifier: J48 over its four features
+RECIPE = PAPERS_RECIPE  # of the classifier: J48 over its four features
 RATIO = "expansions that fixed depths need for the same suboptimality, over its own"
 
 
@@ -87,6 +88,6 @@ def oracle(d_max: int) -> Entrant:
     return entrant("oracle-lrta", d_max=d_max)
 
 
-def tree(d_max: int) -> trained.TreeTraining:
+def tree(d_max: int) -> TreeTraining:
     """Return the paper's classifier, which takes part in the runs."""
-    return trained.TreeTraining(f"paper-{d_max}", d_max, RECIPE)
+    return TreeTraining(f"paper-{d_max}", d_max, RECIPE)

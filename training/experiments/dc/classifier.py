@@ -20,7 +20,7 @@ from math import inf
 from typing import Any
 
 from training.experiments import dc
-from training.experiments.evidence import Evidence, ratio, ratio_table, score_table, with_interval
+from training.experiments.evidence import CrossValidation, Evidence, ratio
 from training.experiments.frame import Claim, Entrant, Experiment, Ground, Part, entrant
 from training.experiments.quantities import (
     METERS,
@@ -34,9 +34,8 @@ from training.experiments.quantities import (
     Quantity,
     Ratio,
 )
-from training.experiments.trained import CrossValidation
 from training.judge.stats import Estimate, Floats
-from training.judge.tables import Table, digits
+from training.judge.tables import Table, curve_ratio_table, digits, score_table, with_interval
 from training.learn.targets import Recipe
 
 
@@ -362,7 +361,7 @@ DESIGN_CLAIMS = (
 
 
 def _design_tables(evidence: Evidence) -> list[Table]:
-    return [make("Designs", evidence.rows) for make in (score_table, ratio_table)]
+    return [make("Designs", evidence.rows) for make in (score_table, curve_ratio_table)]
 
 
 DESIGNS_EXPERIMENT = Experiment(

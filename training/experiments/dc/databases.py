@@ -19,7 +19,7 @@ from math import inf
 import numpy as np
 
 from training.experiments import dc, tb
-from training.experiments.evidence import Evidence, mean, ratio_table, score_table, with_interval
+from training.experiments.evidence import Evidence, mean
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, near, near_cost, sweep
 from training.experiments.quantities import (
     METERS,
@@ -36,7 +36,7 @@ from training.experiments.quantities import (
     work_ratio,
 )
 from training.judge.stats import Floats, needed
-from training.judge.tables import Table
+from training.judge.tables import Table, curve_ratio_table, score_table, with_interval
 
 F6_LEVELS = range(6)
 MODES = ("G", "GI", "I")
@@ -132,7 +132,7 @@ GOAL_CLAIMS = (
 
 
 def _f6_tables(evidence: Evidence) -> list[Table]:
-    return [make("Pattern databases", evidence.rows) for make in (score_table, ratio_table)]
+    return [make("Pattern databases", evidence.rows) for make in (score_table, curve_ratio_table)]
 
 
 F6 = Experiment(
@@ -314,7 +314,7 @@ def _f8_tables(evidence: Evidence) -> list[Table]:
     kept = evidence.resampled_points(tb.CUT_OFF, "mean")
     rows = [row for row in evidence.rows if row.entry in kept]
     title = f"Settings whose worst move takes at most {tb.CUT_OFF} expansions"
-    return [make(title, rows) for make in (score_table, ratio_table)]
+    return [make(title, rows) for make in (score_table, curve_ratio_table)]
 
 
 F8 = Experiment(

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from training.experiments import dc, tb
-from training.experiments.evidence import Evidence, mean, ratio_table, score_table, with_interval
+from training.experiments.evidence import Evidence, TreeTraining, mean
 from training.experiments.frame import Bar, Claim, Entrant, Experiment, Ground, Part, entrant, near, sweep
 from training.experiments.quantities import (
     METERS,
@@ -42,9 +42,8 @@ from training.experiments.quantities import (
     Trend,
     work_ratio,
 )
-from training.experiments.trained import TreeTraining
 from training.judge.stats import Floats
-from training.judge.tables import Table
+from training.judge.tables import Table, curve_ratio_table, score_table, with_interval
 from training.learn.targets import Recipe
 
 BALLS = np.array([(2 * depth - 1) ** 2 for depth in dc.DEPTHS])  # states that a lookahead expands in open terrain
@@ -195,7 +194,7 @@ ALL_TREES: dict[str, Any] = {
 
 def _tables(titles: Sequence[str], *parts: Evidence) -> list[Table]:
     named = zip(titles, parts, strict=True)
-    return [make(title, part.rows) for title, part in named for make in (score_table, ratio_table)]
+    return [make(title, part.rows) for title, part in named for make in (score_table, curve_ratio_table)]
 
 
 F5_LEARNED = Experiment(

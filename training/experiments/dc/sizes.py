@@ -20,7 +20,7 @@ from agents.knowledge import pdb
 from rt_gym import Grid
 from rt_gym.abstraction import abstract
 from training.experiments import dc, tb
-from training.experiments.evidence import Evidence, mean, ratio_table, score_table
+from training.experiments.evidence import Evidence, mean
 from training.experiments.frame import Bar, Claim, Entrant, Experiment, Part, entrant, near, near_cost
 from training.experiments.quantities import (
     METERS,
@@ -36,7 +36,7 @@ from training.experiments.quantities import (
     work_ratio,
 )
 from training.judge import Estimate
-from training.judge.tables import Table, digits
+from training.judge.tables import Table, curve_ratio_table, digits, score_table
 
 CAP = 30
 LEVELS = range(3, 8)
@@ -226,7 +226,7 @@ SIZES = "Mode I on the first map"
 
 
 def _tables(evidence: Evidence) -> list[Table]:
-    runs = [make("All settings", evidence.rows) for make in (score_table, ratio_table)]
+    runs = [make("All settings", evidence.rows) for make in (score_table, curve_ratio_table)]
     columns = ["\nlevel", "\nregions", "paper's\nregions", "\nentries", "build\nseconds", "file\nMB", "subopt.\nof I"]
     columns += ["\npaper", "exp.\nof I", "\npaper"]
     return [*runs, Table(SIZES, columns, [_line(evidence, level) for level in LEVELS])]
@@ -364,7 +364,7 @@ def _tile_tables(*evidence: Evidence) -> list[Table]:
     small, large = evidence
     return [
         score_table(f"Cliques and tiles, {SMALL}", small.rows),
-        ratio_table(f"Cliques and tiles, {SMALL}", small.rows),
+        curve_ratio_table(f"Cliques and tiles, {SMALL}", small.rows),
         score_table(f"Cliques and tiles, {LARGE}", large.rows),
         Table("Databases of mode I, first maps", columns, sizes),
     ]

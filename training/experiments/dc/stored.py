@@ -32,11 +32,11 @@ from rt_gym.search.distance import exact_distances
 from rt_gym.terrain import Position
 from rt_gym.views import kernel_view
 from training.experiments import dc
-from training.experiments.evidence import Evidence, Strata, score_table, with_interval
+from training.experiments.evidence import Evidence, Strata
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant
 from training.experiments.quantities import Column, Mean, Numbers, Parts, Ratio
 from training.judge.stats import Floats
-from training.judge.tables import Table
+from training.judge.tables import Table, score_table, with_interval
 
 
 class Stored(ABC):

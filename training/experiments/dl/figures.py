@@ -28,11 +28,11 @@ from rt_gym.search.buckets import make_buckets
 from rt_gym.search.distance import fill_distances
 from rt_gym.trip import make_trip
 from training.experiments import dl
-from training.experiments.evidence import Evidence, mean, with_interval
+from training.experiments.evidence import Evidence, mean
 from training.experiments.frame import Claim, Entrant, Experiment, Generated, Part, entrant, near
 from training.experiments.quantities import Column, Mean, Numbers, Parts, Ratio
 from training.judge.stats import Floats
-from training.judge.tables import Table, digits
+from training.judge.tables import Table, digits, with_interval
 
 QUEUES = {queue: entrant("dstar-lite", queue=queue) for queue in ("heap-larger-g", "buckets", "heap-smaller-g")}
 HEAP, BUCKETS, SMALLER = QUEUES.values()

@@ -16,7 +16,7 @@ from math import inf
 import numpy as np
 
 from training.experiments import ls
-from training.experiments.evidence import Evidence, mean, with_interval
+from training.experiments.evidence import Evidence, mean
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, near, sweep
 from training.experiments.ls.curves import (
     GAME_COSTS,
@@ -33,7 +33,7 @@ from training.experiments.ls.curves import (
 )
 from training.experiments.quantities import Column, FunctionOfMeans, Mean, Ratio
 from training.judge.stats import Floats
-from training.judge.tables import Table
+from training.judge.tables import Table, with_interval
 
 # what the paper says of the first trial and of convergence
 MAZE_FIRST = (*MAZE_FIRST_COSTS, *of_efforts(maze_first))

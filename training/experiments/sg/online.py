@@ -17,13 +17,13 @@ import numpy as np
 
 from rt_gym.abstraction import abstract
 from training.experiments import sg
-from training.experiments.evidence import Evidence, mean, score_table, with_interval
+from training.experiments.evidence import Evidence, mean
 from training.experiments.frame import Bar, Claim, Entrant, Experiment, Part, entrant, near, near_cost
 from training.experiments.quantities import Column, Largest, Mean, Numbers, Parts, Quantity, Ratio
 from training.experiments.sg import ASTAR, LRTA, NEAREST
 from training.judge import Estimate
 from training.judge.stats import RESAMPLINGS, Floats, estimate
-from training.judge.tables import Table, digits
+from training.judge.tables import Table, digits, score_table, with_interval
 
 SUB = entrant("subgoal-lrta", first="sub")
 # agent -> which search of a run is its first: A* makes one, those of LRTA* are all of the same size, and with subgoals

@@ -21,7 +21,7 @@ from agents.knowledge.subgoals import grow
 from rt_gym import Grid
 from rt_gym.maps.generate import terrain
 from training.experiments import sg
-from training.experiments.evidence import Evidence, Strata, bootstrap, label, mean, ratio, score_table, with_interval
+from training.experiments.evidence import Evidence, Strata, bootstrap, mean, ratio
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, near, near_cost
 from training.experiments.quantities import (
     Column,
@@ -37,7 +37,7 @@ from training.experiments.quantities import (
 from training.experiments.sg import DATABASES, NEAREST
 from training.judge import Estimate
 from training.judge.stats import Floats
-from training.judge.tables import Table, digits
+from training.judge.tables import Table, digits, label, score_table, with_interval
 from training.precompute import Neighbours, Order, Patterns
 
 LEVELS = (3, 5)

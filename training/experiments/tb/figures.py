@@ -19,7 +19,7 @@ from math import inf
 import numpy as np
 
 from training.experiments import dc, tb
-from training.experiments.evidence import Evidence, label, score_table, with_interval
+from training.experiments.evidence import Evidence
 from training.experiments.frame import Claim, Entrant, Experiment, Part, near, sweep
 from training.experiments.quantities import (
     METERS,
@@ -37,7 +37,7 @@ from training.experiments.quantities import (
 )
 from training.judge import Score
 from training.judge.stats import Floats, needed
-from training.judge.tables import Table, digits
+from training.judge.tables import Table, digits, label, score_table, with_interval
 
 DEPTHS = range(4, 17)
 LRTA = sweep("lrta", depth=DEPTHS)

@@ -22,11 +22,11 @@ from operator import add
 import numpy as np
 
 from training.experiments import tb
-from training.experiments.evidence import Evidence, mean, with_interval
+from training.experiments.evidence import Evidence, mean
 from training.experiments.frame import Claim, Entrant, Experiment, Part, entrant, near, near_cost
 from training.experiments.quantities import Column, Derived, FunctionOfMeans, Mean, Numbers, Ratio, Trend
 from training.judge.stats import Floats
-from training.judge.tables import Table, digits
+from training.judge.tables import Table, digits, with_interval
 
 ASTAR = entrant("astar")
 
