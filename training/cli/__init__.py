@@ -18,16 +18,16 @@ import typer
 from typer.core import TyperGroup
 
 from training import check_agents
-from training.cli import agents, compare, maps, play, reproduce, train
+from training.cli import agents, compare, maps, play, train
 from training.cli.terminal import Terminated, exit_code
 
 # name -> a function, or an app of further sub-commands
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
-    "demo": compare.demo,
+    "demo": agents.demo,
     "compare": compare.compare,
     "train": train.app,
     "precompute": maps.precompute_app,
-    "reproduce": reproduce.reproduce,
+    "reproduce": compare.reproduce,
     "agents": agents.agents,
     "maps": maps.app,
     "play": play.play,

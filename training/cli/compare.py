@@ -1,9 +1,8 @@
-"""``rt-gym compare``: which agent is best on one's maps; ``rt-gym demo``: a small comparison that is set up already.
+"""``rt-gym compare`` and ``rt-gym reproduce``: agents on the same problems, one's own comparison or that of a paper.
 
-The demo has classical and learned agents, in tables, a plot and a picture.
+A comparison ends with a table, a plot and a recommendation, an experiment of a paper with a verdict on every claim.
 """
 
-from collections.abc import Iterator
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,7 @@ import typer
 from training.cli.terminal import (
     AGENTS,
     JUDGING,
+    OUTPUT,
     PROBLEMS,
     RUNNING,
     AsJson,
@@ -31,18 +31,21 @@ from training.cli.terminal import (
     named,
     optimal_range,
     print_json,
+    print_table,
     print_tables,
     progress,
     resumable,
     unfinished_report,
 )
+from training.experiments import ids
 
 if TYPE_CHECKING:
-    from rt_gym import Problem
-    from training.judge import Calibration, Findings, Limits, Score
+    from training.experiments.conduct import Conducted
+    from training.experiments.frame import Experiment
+    from training.judge import Calibration, Findings, Limits
     from training.judge.squads import SquadArena
     from training.judge.tables import Table
-    from training.runs import Contender, Course, Draw, Plan, Workers
+    from training.runs import Course, Draw, Plan, Workers
 
 _BUDGETS = "10,100,1000"
 _AGENT = (
@@ -251,135 +254,176 @@ def _tell(findings: "Findings", board: "list[Table]", files: list[Path]) -> None
         typer.echo("\n".join(["", *lines]) if lines else "", nl=bool(lines))
 
 
-_DEMO_AGENTS = (
-    "astar",
-    "weighted-astar",
-    "lrta",
-    "lss-lrta",
-    "rule-lrta",
-    "classifier-lrta",
-    "policy-lrta",
-    "oracle-lrta",
-)
-_DEMO_BUDGETS = (10, 100, 1000)
-_DEMO_MAPS = {"caves-128": (60, 200), "terrain-512": (100, 300)}  # with the range of optimal costs
-_DEMO_PROBLEMS = 20
-_MAX_MOVES = 1_000_000
-_PICTURED = "terrain-512", "lss-lrta", 100
+_REPLAYED = 2  # problems of every part
 
-_DEMO_NOTES = """\
-The two A* have no bound per move: they stand still, one move at a time, until their path is found.
-lrta looks equally far at every move. rule-lrta chooses its depth by a rule, classifier-lrta by a learned tree,
-policy-lrta by a learned network, oracle-lrta by what the deepest lookahead would do (which is counted as scans)."""
+Id = Annotated[str, typer.Argument(metavar="ID|all", help=f"One of {', '.join(ids())}.")]
+Size = Annotated[
+    str, PROBLEMS.option("NAME", "smoke (seconds), record (minutes) or full (as many problems as the paper).")
+]
+PublicMaps = Annotated[
+    Path | None,
+    PROBLEMS.option("FOLDER", "The public MovingAI maps, a folder for each set; without it generated maps stand in."),
+]
+WorkFolder = Annotated[Path, OUTPUT.option("FOLDER", "For tables and finished jobs.", parser=named)]
+Docs = Annotated[
+    Path | None, OUTPUT.option("FOLDER", "Also write the results to FOLDER/results.md and FOLDER/results/.")
+]
+Pages = Annotated[
+    Path | None, OUTPUT.option("FOLDER", "Run nothing: write all pages and figures anew from FOLDER/results/*.json.")
+]
+Check = Annotated[
+    Path | None,
+    OUTPUT.option("FOLDER", "Only make a few runs of FOLDER/results/*.json again, and stamp what comes out the same."),
+]
+Archive = Annotated[
+    Path | None,
+    OUTPUT.option("FILE", "Run nothing: pack the rows that experiments of --size have left in --out into a .zip file."),
+]
 
 
-def demo(
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the plot and the picture are written.", parser=named)
-    ] = Path("rt-gym-demo"),
-    seed: Seed = 0,
-    jobs: Jobs = 1,
+def reproduce(
+    experiment: Id,
+    size: Size = "smoke",
+    maps: PublicMaps = None,
+    jobs: Jobs = -1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,
+    out: WorkFolder = Path("rt-gym-reproduce"),
+    write_docs: Docs = None,
+    pages: Pages = None,
+    check: Check = None,
+    archive: Archive = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare classical and learned agents on two maps at three budgets, draw a plot and a picture of one run."""
-    workers = make_workers(jobs, backend, scheduler)
-    plans = {name: _plan_demo(name, seed) for name in _DEMO_MAPS}
-    make_folder(out)
-    findings = _run_demo(plans, workers)
-    files = [str(path) for path in (*_draw_demo(findings, out), _leave_demo_report(findings, out))]
-    if as_json:
-        print_json({"seed": seed, "maps": [_demo_document(*pair) for pair in findings.items()], "files": files})
+    """Repeat an experiment of a paper and say of every claim whether it holds, does not hold, or is undecided.
+
+    Finished jobs are kept in the folder: the same command goes on where it was stopped.
+    Of all experiments those are left out that need a library which is not installed.
+    """
+    from training.experiments import load
+    from training.experiments.frame import check_size
+    from training.report.results_page import write_pages
+
+    if pages:
+        typer.echo("\n".join(map(str, write_pages(pages))))
         return
-    print_tables(_demo_table(*pair) for pair in findings.items())
-    typer.echo("\n".join([next(iter(findings.values())).notes(), _DEMO_NOTES, "", *files]))
+    chosen = [load(name) for name in (ids() if experiment.lower() == "all" else [experiment])]
+    _check_maps(maps)
+    if check:
+        with interruptible("finished jobs are kept", out):
+            _check_documents({one.id for one in chosen}, check, maps, out, make_workers(jobs, backend, scheduler))
+        return
+    check_size(size)
+    if archive:
+        _pack([one.id for one in chosen], size, out, archive)
+        return
+    if write_docs:
+        _check_docs(write_docs, maps)
+    workers = make_workers(jobs, backend, scheduler)
+    with interruptible("finished jobs are kept", out):
+        documents = _conduct(chosen, size, maps, out, workers, tell=not as_json)
+    written = write_pages(write_docs, documents) if write_docs else []
+    if as_json:
+        print_json(documents)
+    elif written:
+        typer.echo("\n".join(map(str, written)))
 
 
-def _leave_demo_report(findings: "dict[str, Findings]", out: Path) -> Path:
+def _conduct(
+    experiments: "list[Experiment]", size: str, maps: Path | None, out: Path, workers: "Workers", tell: bool
+) -> list[dict[str, Any]]:
+    """Run experiments one after the other; of several, those that need a missing library are left out."""
+    from rt_gym.errors import MissingLibrary
+    from training.experiments.conduct import carry_out
+
+    documents = []
+    for experiment in experiments:
+        try:
+            done = carry_out(experiment, size, maps, out, workers, progress)
+        except MissingLibrary as error:
+            if len(experiments) == 1:
+                raise
+            typer.echo(f"{experiment.id} is left out: {error}", err=True)
+            continue
+        documents.append(done.document)
+        report = _leave_report(done)
+        if tell:
+            _tell_found(documents[-1])
+            typer.echo(f"\n{report}")
+    return documents
+
+
+def _leave_report(done: "Conducted") -> Path:
+    """Write the report of an experiment beside its tables."""
     from training.report.comparison import Part
+    from training.report.results_page import claims_table, remarks, tables
 
-    parts = [Part(_demo_title(name), found) for name, found in findings.items()]
-    return leave_report(out, "Classical and learned agents", parts)
-
-
-def _plan_demo(name: str, seed: int) -> "Plan":
-    """Return all agents at all budgets on a map."""
-    from training.runs import Allowance, Draw, Plan, enlist_all, find_courses
-
-    courses = find_courses([name], Draw(_DEMO_PROBLEMS, *_DEMO_MAPS[name], seed))
-    contenders = enlist_all(_DEMO_AGENTS, map(Allowance.of, _DEMO_BUDGETS))
-    return Plan(tuple(contenders), tuple(courses), max_moves=_MAX_MOVES, seed=seed)
-
-
-def _run_demo(plans: "dict[str, Plan]", workers: "Workers") -> "dict[str, Findings]":
-    from training.judge import find
-    from training.runs import run_plan
-
-    findings = {}
-    with progress("", sum(plan.runs for plan in plans.values())) as advance:
-        for name, plan in plans.items():
-            advance(0, name)
-            findings[name] = find(plan, run_plan(plan, workers=workers, advance=advance))
-    return findings
-
-
-def _demo_table(name: str, findings: "Findings") -> "Table":
-    """Return the main table of a map under a title that names it."""
-    return findings.tables()[0]._replace(title=_demo_title(name))
-
-
-def _demo_title(name: str) -> str:
-    low, high = _DEMO_MAPS[name]
-    return f"{name}: {_DEMO_PROBLEMS} problems with optimal costs from {low} to {high}"
-
-
-def _draw_demo(findings: "dict[str, Findings]", out: Path) -> Iterator[Path]:
-    """Write the plot and the picture of the longest problem's run, and yield where they are."""
-    from training.judge.plots import draw_panels, save, score_panel
-
-    figure = draw_panels([score_panel(_demo_title(name), found.scores, "mean") for name, found in findings.items()])
-    yield save(figure, out / "suboptimality.png")
-    yield save(figure, out / "suboptimality.svg")
-    (course,) = findings[_PICTURED[0]].plan.courses
-    problem = max(map(course.problem, course.tasks), key=lambda problem: problem.optimal or 0.0)
-    yield _picture(problem, findings[_PICTURED[0]].plan.seed, out / "run.png")
-
-
-def _picture(problem: "Problem", seed: int, path: Path) -> Path:
-    import agents
-    from training.judge.plots import draw_run, save
-
-    name, agent_id, budget = _PICTURED
-    agent = agents.make(agent_id, budget=budget)
-    run = agents.run(agent, problem, budget=budget, max_moves=_MAX_MOVES, seed=seed)
-    title = f"{agent_id} on {name}, {budget} expansions per move"
-    return save(draw_run(title, run, agent.layers()["h"], agents.run("astar", problem).path), path)
-
-
-def _demo_document(name: str, findings: "Findings") -> dict[str, Any]:
-    from training.judge.tables import slow_moves
-
-    slow = slow_moves(findings.runs)
-    pairs = zip(findings.plan.contenders, findings.scores, strict=True)
-    settings = [_demo_setting(contender, score) | {"move_seconds_p99": slow[score.entry]} for contender, score in pairs]
-    low, high = _DEMO_MAPS[name]
-    return {"map": name, "optimal_from": low, "optimal_to": high, "settings": settings}
-
-
-def _demo_setting(contender: "Contender", score: "Score") -> dict[str, Any]:
-    """Return one setting of an agent and its numbers, as JSON takes them: none is infinite."""
-    median = score.quality_median
-    return {
-        "agent": contender.agent,
-        "settings": contender.settings,
-        "budget": score.entry.limit,
-        "problems": score.problems,
-        "failures": score.failures,
-        "suboptimality_mean": score.quality.value if score.quality else None,
-        "suboptimality_median": median if isfinite(median) else None,
-        "expansions_mean": score.expansions_mean.value,
-        "expansions_pooled": score.expansions_pooled.value,
-        "scans_pooled": score.scans_pooled,
-        "worst_move": score.worst_move,
+    document = done.document
+    named = zip(document["parts"], done.findings(), strict=True)
+    parts = [Part(part["name"] or findings.title, findings) for part, findings in named]
+    shown = {
+        "intro": [f"{document['paper']}.", *remarks(document)],
+        "tables": [claims_table(document), *tables(document)],
     }
+    return leave_report(done.folder, _head(document), parts, problems=_REPLAYED, **shown)
+
+
+def _head(document: dict[str, Any]) -> str:
+    return f"{document['id'].upper()}: {document['title']}"
+
+
+def _check_documents(chosen: set[str], folder: Path, maps: Path | None, out: Path, workers: "Workers") -> None:
+    """Make the few runs of stored documents again, and write their pages with today's stamps."""
+    from rt_gym import InputError
+    from training.experiments.conduct import check
+    from training.report.results_page import read_documents, write_pages
+
+    if maps is None:
+        raise InputError("--check needs the public maps: name their folder by --maps")
+    documents = [document for document in read_documents(folder) if document["id"] in chosen]
+    same, differ = [], list[str]()
+    for document in documents:
+        try:
+            same.append(check(document, maps, out, workers, progress))
+            typer.echo(f"{document['id']}: {document['probe']['runs']:,} runs, the same as before")
+        except InputError as error:
+            differ.append(str(error))
+    write_pages(folder, same)
+    if differ:
+        raise InputError("; ".join(differ))
+
+
+def _pack(experiments: list[str], size: str, out: Path, archive: Path) -> None:
+    """Pack what is in the work folder, and say how its readers know that they have the same."""
+    from training.runs.tables import find_tables, pack_rows
+
+    tables = find_tables(out, experiments, size)
+    typer.echo(f"{archive}: {len(tables)} tables of {len({table.parent for table in tables})} experiments")
+    typer.echo(f"SHA-256 {pack_rows(out, tables, archive)}")
+
+
+def _check_maps(maps: Path | None) -> None:
+    from rt_gym import InputError
+    from rt_gym.files import shown
+
+    if maps is not None and not maps.is_dir():
+        raise InputError(f"{shown(maps)}: is not a folder")
+
+
+def _check_docs(docs: Path, maps: Path | None) -> None:
+    """Refuse a page that could not be written in the end, before anything is run."""
+    from rt_gym import InputError
+    from training.report.results_page import documents_folder
+
+    if maps is None:
+        raise InputError("--write-docs needs the public maps: name their folder by --maps")
+    make_folder(documents_folder(docs))
+
+
+def _tell_found(document: dict[str, Any]) -> None:
+    from training.report.results_page import CLAIM_WORDS, claims_table, remarks, tables
+
+    typer.echo("\n".join([_head(document), document["paper"] + ".", *remarks(document), ""]))
+    print_tables(tables(document))
+    claims = claims_table(document)
+    print_table(claims.title, claims.columns, claims.rows, CLAIM_WORDS)

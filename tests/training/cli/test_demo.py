@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from training.cli import app, compare
+from training.cli import agents, app
 
 runner = CliRunner()
 FILES = ["suboptimality.png", "suboptimality.svg", "run.png", "report.html"]
@@ -16,10 +16,10 @@ FILES = ["suboptimality.png", "suboptimality.svg", "run.png", "report.html"]
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare, "_DEMO_MAPS", {"rooms-64": (20, 60), "terrain-96": (20, 80)})
-    monkeypatch.setattr(compare, "_PICTURED", ("rooms-64", "lss-lrta", 10))
-    monkeypatch.setattr(compare, "_DEMO_BUDGETS", (10, 100))
-    monkeypatch.setattr(compare, "_DEMO_PROBLEMS", 3)
+    monkeypatch.setattr(agents, "_DEMO_MAPS", {"rooms-64": (20, 60), "terrain-96": (20, 80)})
+    monkeypatch.setattr(agents, "_PICTURED", ("rooms-64", "lss-lrta", 10))
+    monkeypatch.setattr(agents, "_DEMO_BUDGETS", (10, 100))
+    monkeypatch.setattr(agents, "_DEMO_PROBLEMS", 3)
 
 
 def document(folder: Path, *options: str) -> dict[str, Any]:
@@ -64,13 +64,13 @@ def test_the_same_seed_gives_the_same_numbers_and_files_and_another_seed_others(
 
 def test_budgets_bind_every_agent(tmp_path: Path) -> None:
     rows = untimed(document(tmp_path))
-    assert len(rows) == 2 * 2 * len(compare._DEMO_AGENTS)
+    assert len(rows) == 2 * 2 * len(agents._DEMO_AGENTS)
     assert all(row["worst_move"] <= row["budget"] for row in rows)
     assert all(row["suboptimality_mean"] >= 1 and row["failures"] == {} for row in rows)
 
 
 def test_failures_are_shown_and_not_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare, "_MAX_MOVES", 5)
+    monkeypatch.setattr(agents, "_MAX_MOVES", 5)
     result = runner.invoke(app, ["demo", "--out", str(tmp_path)])
     assert result.exit_code == 0
     assert "3 failed" in result.stdout
