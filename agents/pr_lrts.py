@@ -18,8 +18,8 @@ Readings:
   more than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned
   since anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
 - Expansions are those among regions and those of A*, on the move that plans. A lookahead that the meter does not
-  allow as a whole ends with a layer that it allows (``agents.knowledge.region_graph``); A* that is refused goes
-  on at the next move, and the agent stands still.
+  allow as a whole ends with a layer that it allows (``agents.knowledge.region_graph``); A* that is refused, and a
+  lookahead for which nothing is left after A* has found no way, go on at the next move, and the agent stands still.
 - ``control="dynamic"`` is the control of depth that the paper of ICAPS 2007 names as work to come. Of its two
   mechanisms we read the pattern database, with the global goal: the depth of every lookahead is the smallest one that,
   before anything is learned, takes a step on a shortest way among the regions to the goal's region. It is at most
@@ -77,12 +77,13 @@ def choose(terrain, trip, memory, s, t):
         lead_to_cell(terrain, memory.corridor, t)
         state.length = 0
         return np.int64(0)
-    memory.visits[a] += state.closed_edges > 0
-    if memory.depths[a] == 0 or memory.visits[a] > PATIENCE:
+    visits = memory.visits[a] + (state.closed_edges > 0)
+    if memory.depths[a] == 0 or visits > PATIENCE:
         return np.int64(NONE)
     count = search_regions(memory.graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
     if count < 0:
         return count
+    memory.visits[a] = visits
     value = max_of_min(memory.space, memory.layers, count)
     if value >= INF:
         return np.int64(NONE)
@@ -101,7 +102,10 @@ def choose(terrain, trip, memory, s, t):
 
 @kernel
 def refine(terrain, trip, memory, s, t):
-    """Choose a region, then commit to the path to it; where there is none choose again."""
+    """Choose a region, then commit to the path to it; where there is none choose again.
+
+    Whatever is refused when something was spent on this move goes on at the next one.
+    """
     state, corridor = memory.state[0], memory.corridor
     extend_trail(trip, memory.trail)
     if state.doing == REFINING and trip.state[0].changed > 0:
@@ -109,7 +113,9 @@ def refine(terrain, trip, memory, s, t):
     while state.doing != ON_CELLS:
         if state.doing == CHOOSING:
             result = choose(terrain, trip, memory, s, t)
-            if result == CUT or result > 0:
+            if result == CUT:
+                return np.int64(WAIT)
+            if result > 0:
                 return result
             if result == NONE:
                 go_on_among_cells(terrain, memory, t)
@@ -127,7 +133,8 @@ def refine(terrain, trip, memory, s, t):
             go_on_among_cells(terrain, memory, t)
         elif state.doing == REFINING:
             begin_corridor(terrain, corridor, s)
-    return general_lrta(terrain, trip, corridor.local.space, memory.cell_values, s, t, 1)
+    result = general_lrta(terrain, trip, corridor.local.space, memory.cell_values, s, t, 1)
+    return np.int64(WAIT) if result == CUT else result
 
 
 @kernel
