@@ -15,10 +15,10 @@ from rt_gym.envs.evaluation.result import COLUMNS, Comparison, Evaluation, Summa
 from rt_gym.envs.evaluation.runs import BatchRun, Columns, Walk, Walks, run_single, run_squad_batch, run_squads
 from rt_gym.envs.path import PathSettings
 from rt_gym.envs.pool import Sources
-from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.think import ThinkSettings
 from rt_gym.errors import InputError, checked_seed, flag, quoted, whole
 from rt_gym.problem import Problem
+from rt_gym.squad.envs.dealer import SquadSettings
 
 __all__ = ["COLUMNS", "Comparison", "Evaluation", "Summary", "Walk", "evaluate"]
 

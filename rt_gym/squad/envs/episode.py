@@ -64,7 +64,7 @@ class SquadEpisode:
     """One squad after the other, whose agents are used again: to make them takes longer than a tick.
 
     Args:
-        settings: those of the environment, a ``rt_gym.envs.squad.dealer.SquadSettings``.
+        settings: those of the environment, a ``rt_gym.squad.envs.dealer.SquadSettings``.
     """
 
     squad: Squad

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.envs.batch import NEXT_STEP, Common, Results, close_step
-from rt_gym.envs.squad.episode import SquadEpisode
 from rt_gym.errors import InputError, quoted
 from rt_gym.features.dealing import see
 from rt_gym.problem import Problem
+from rt_gym.squad.envs.episode import SquadEpisode
 
 
 class SquadEpisodes(NamedTuple):
