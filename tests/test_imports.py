@@ -70,7 +70,7 @@ def test_a_package_imports_only_those_before_it_and_nothing_that_is_not_installe
 
 
 # The rooms of rt_gym that import Gymnasium.
-ENVIRONMENTS = ("rt_gym/envs", "rt_gym/squad/envs")
+ENVIRONMENTS = ("rt_gym/envs", "rt_gym/squad/envs", "rt_gym/evaluation")
 
 
 def test_only_the_environments_import_gymnasium() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym import Problem
-from rt_gym.envs.evaluation import Walk
+from rt_gym.evaluation import Walk
 from rt_gym.files import atomic_write
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table

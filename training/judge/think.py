@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from rt_gym import InputError, Problem
-from rt_gym.envs.evaluation.runs import Walk, Walks, counts_of
 from rt_gym.envs.single import seeded
 from rt_gym.errors import whole
+from rt_gym.evaluation.runs import Walk, Walks, counts_of
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.search.slices import ACT, THINK
 from rt_gym.squad import RULES, Squad

@@ -13,7 +13,7 @@ from math import inf
 import numpy as np
 
 from rt_gym import AgentFailure, InputError, Problem
-from rt_gym.envs.evaluation import Walk
+from rt_gym.evaluation import Walk
 from training.judge import Findings
 from training.judge.policies import NETWORK, PolicyFindings
 from training.judge.scores import collect
