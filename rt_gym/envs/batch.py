@@ -2,7 +2,7 @@
 
 All maps are concatenated in one set of arrays; ``Maps.begin`` says where each begins. Maps that do not change are
 shared by all episodes. Where they change, or where what is believed of a hidden map does not fit into bits (see
-``rt_gym.envs.path.window``), every episode has its own, true and believed.
+``rt_gym.features.window``), every episode has its own, true and believed.
 """
 
 from typing import Any, NamedTuple

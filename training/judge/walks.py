@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from agents.policies.networks import Network
 from rt_gym import Evaluation, InputError, Problem, evaluate
 from rt_gym.cost import to_float
-from rt_gym.envs.path.image import MOST
+from rt_gym.features.image import MOST
 from rt_gym.terrain import STEPS
 from training.judge.policies import RECORDED, PolicyFindings, PolicyRuns, Walked
 from training.judge.stats import Estimate, estimate, resampled_sums

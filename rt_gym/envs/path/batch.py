@@ -28,10 +28,10 @@ from rt_gym.envs.batch import (
     set_up_map,
 )
 from rt_gym.envs.path.episode import WINDOW, PathTerms, nearest_step, step_path, write_numbers, write_picture
-from rt_gym.envs.path.image import begin_visits, frame_around, memory_of, visit, write_visits
-from rt_gym.envs.path.window import Bitmaps, MapBits, write_window
 from rt_gym.envs.step import BLOCKED, TERMINATED, TRUNCATED, judge
 from rt_gym.features.history import Track, begin_track, follow, make_track
+from rt_gym.features.image import begin_visits, frame_around, memory_of, visit, write_visits
+from rt_gym.features.window import Bitmaps, MapBits, write_window
 from rt_gym.jit import kernel, merge, row
 from rt_gym.trip import STAY, Trip
 from rt_gym.truth import observe

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rt_gym.envs.path.image import begin_visits, frame_around, visit, write_goal, write_image, write_visits
-from rt_gym.envs.path.window import write_cells
 from rt_gym.envs.step import MOVED, Rules, make_move
 from rt_gym.features.history import FEATURES, begin_track, follow, history_of
+from rt_gym.features.image import begin_visits, frame_around, visit, write_goal, write_image, write_visits
+from rt_gym.features.window import write_cells
 from rt_gym.jit import kernel, write_fields
 from rt_gym.meter import UNLIMITED, spent
 from rt_gym.terrain import h0, locate
