@@ -22,7 +22,7 @@ class Assignment:
 
     Args:
         settings: of the environment; those with fresh maps have two places for every episode, see
-            ``rt_gym.envs.fresh``.
+            ``rt_gym.maps.fresh``.
         common: the episodes.
         replace: puts a problem into a place, where maps are fresh.
     """

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rt_gym import splits
-from rt_gym.envs.fresh import Fresh, Maker, maker_of
 from rt_gym.errors import InputError, quoted, whole
 from rt_gym.grid import Grid
 from rt_gym.maps import load_map, load_scenarios
+from rt_gym.maps.fresh import Fresh, Maker, maker_of
 from rt_gym.maps.generate import generate
 from rt_gym.problem import Problem
 from rt_gym.sample import sample_problems

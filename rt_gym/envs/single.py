@@ -9,13 +9,13 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.fresh import pick
 from rt_gym.envs.pictures import Pictured
 from rt_gym.envs.settings import Settings, describe, index_of, refuse_unknown
 from rt_gym.envs.step import LOST, OVERRAN, TASK, TERMINATED, TRUNCATED
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted
 from rt_gym.features.frames import Frames
 from rt_gym.grid import Grid
+from rt_gym.maps.fresh import pick
 from rt_gym.meter import OVERRUN, Budget
 from rt_gym.problem import Problem
 from rt_gym.terrain import positions
