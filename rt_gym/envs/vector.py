@@ -13,10 +13,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
-from rt_gym.envs.episodes import Assignment
+from rt_gym.envs.batch import Results, first_wrong, make_results
+from rt_gym.envs.pool import Assignment
 from rt_gym.envs.settings import describe, refuse_unknown
 from rt_gym.envs.single import S, seeded
+from rt_gym.envs.step import DISABLED, NEXT_STEP, SAME_STEP
 from rt_gym.errors import InputError, checked_seed, quoted, whole
 from rt_gym.features.frames import Frames
 from rt_gym.meter import Budget

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs import loop
+from rt_gym.envs import step
 from rt_gym.envs.batch import Common, Maps, Problems, choose, make_common, map_of
 from rt_gym.envs.depth.deepen import DEEPEN, Deepening, begin_deepening, step_layer, write_layered
 from rt_gym.envs.depth.episode import Control, ControlTerms, asked, begin_control, step_decision, write_inputs
@@ -176,8 +176,8 @@ def advance_decisions(batch, tables, actions, i, end, out, info):
     return reward, flags
 
 
-start_all_decisions = bind(loop.start_all, start=start_decisions, show=show_decisions)
-step_decisions = bind(loop.step_range, start=start_decisions, advance=advance_decisions)
+start_all_decisions = bind(step.start_all, start=start_decisions, show=show_decisions)
+step_decisions = bind(step.step_range, start=start_decisions, advance=advance_decisions)
 
 
 # Layers: RTDeepen-v0
@@ -223,5 +223,5 @@ def advance_layers(batch, tables, actions, i, end, out, info):
     return reward, flags
 
 
-start_all_layers = bind(loop.start_all, start=start_layers, show=show_layers)
-step_layers = bind(loop.step_range, start=start_layers, advance=advance_layers)
+start_all_layers = bind(step.start_all, start=start_layers, show=show_layers)
+step_layers = bind(step.step_range, start=start_layers, advance=advance_layers)

@@ -14,21 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.envs.batch import (
-    NEXT_STEP,
-    SAME_STEP,
     Common,
     Maps,
     Problems,
     Results,
     choose,
-    close_step,
     make_common,
     own_terrain,
     own_truth,
     set_up_map,
 )
 from rt_gym.envs.path.episode import WINDOW, PathTerms, nearest_step, step_path, write_numbers, write_picture
-from rt_gym.envs.step import BLOCKED, TERMINATED, TRUNCATED, judge
+from rt_gym.envs.step import BLOCKED, NEXT_STEP, SAME_STEP, TERMINATED, TRUNCATED, close_step, judge
 from rt_gym.features.history import Track, begin_track, follow, make_track
 from rt_gym.features.image import begin_visits, frame_around, memory_of, visit, write_visits
 from rt_gym.features.window import Bitmaps, MapBits, write_window

@@ -7,8 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results, concatenate_maps, locate, make_own_maps, tabulate_problems
-from rt_gym.envs.episodes import replace_problem
+from rt_gym.envs.batch import Results, concatenate_maps, locate, make_own_maps, replace_problem, tabulate_problems
 from rt_gym.envs.path.batch import PathBatch, greedy_steps, make_path_episodes, start_all, step_range
 from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, greedy_step, step
 from rt_gym.envs.settings import Settings

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs import loop
+from rt_gym.envs import step
 from rt_gym.envs.batch import (
     Common,
     Maps,
@@ -214,5 +214,5 @@ def advance(batch, own, actions, i, end, out, info):
     return reward, flags
 
 
-start_all = bind(loop.start_all, start=start, show=show)
-step_range = bind(loop.step_range, start=start, advance=advance)
+start_all = bind(step.start_all, start=start, show=show)
+step_range = bind(step.step_range, start=start, advance=advance)

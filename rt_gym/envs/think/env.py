@@ -14,13 +14,12 @@ from rt_gym.envs.batch import (
     known_truth,
     locate,
     make_own_maps,
+    replace_problem,
     tabulate_problems,
 )
-from rt_gym.envs.episodes import replace_problem
-from rt_gym.envs.loop import make_step_info
 from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
-from rt_gym.envs.step import LOST, OVERRAN
+from rt_gym.envs.step import LOST, OVERRAN, make_step_info
 from rt_gym.envs.think.batch import (
     ThinkBatch,
     ThinkStepInfo,

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.pool import Sources, make_grids, make_pool
-from rt_gym.envs.single import NOT_IN_POOL
+from rt_gym.envs.pool import NOT_IN_POOL, Sources, make_grids, make_pool
 from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.errors import InputError
 from rt_gym.features.dealing import see
