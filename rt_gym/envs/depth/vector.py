@@ -9,7 +9,10 @@ from rt_gym.envs.batch import Results, concatenate_maps, known_truth, replace_pr
 from rt_gym.envs.depth.batch import (
     DepthBatch,
     DepthStepInfo,
+    concatenate_subgoals,
     make_depth_episodes,
+    replace_subgoals,
+    room_for_subgoals,
     start_all_decisions,
     start_all_layers,
     step_decisions,
@@ -19,7 +22,6 @@ from rt_gym.envs.depth.deepen import Deepening, make_deepening
 from rt_gym.envs.depth.env import S, with_larger_table
 from rt_gym.envs.depth.episode import NO_CONTROL, make_control
 from rt_gym.envs.depth.settings import DeepenSettings, DepthGoalSettings, DepthSettings
-from rt_gym.envs.depth.subgoals import concatenate_subgoals, replace_subgoals, room_for_subgoals
 from rt_gym.envs.step import LOST, MOVED, OVERRAN, TABLE_FULL, make_step_info
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, quoted

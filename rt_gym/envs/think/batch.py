@@ -26,8 +26,15 @@ from rt_gym.envs.batch import (
     set_up_map,
 )
 from rt_gym.envs.settings import Settings
-from rt_gym.envs.think.episode import ThinkTerms, begin_thinking, possible, step_thinking, write_observation
-from rt_gym.envs.think.goal import Goal, make_goal
+from rt_gym.envs.think.episode import (
+    Goal,
+    ThinkTerms,
+    begin_thinking,
+    make_goal,
+    possible,
+    step_thinking,
+    write_observation,
+)
 from rt_gym.features.thinking import ThinkMemory, make_think_memory
 from rt_gym.handles import bytes_of
 from rt_gym.jit import absent, kernel, merge, row
