@@ -102,10 +102,7 @@ def choose(terrain, trip, memory, s, t):
 
 @kernel
 def refine(terrain, trip, memory, s, t):
-    """Choose a region, then commit to the path to it; where there is none choose again.
-
-    Whatever is refused when something was spent on this move goes on at the next one.
-    """
+    """Choose a region, then commit to the path to it; where there is none choose again."""
     state, corridor = memory.state[0], memory.corridor
     extend_trail(trip, memory.trail)
     if state.doing == REFINING and trip.state[0].changed > 0:
@@ -113,9 +110,7 @@ def refine(terrain, trip, memory, s, t):
     while state.doing != ON_CELLS:
         if state.doing == CHOOSING:
             result = choose(terrain, trip, memory, s, t)
-            if result == CUT:
-                return np.int64(WAIT)
-            if result > 0:
+            if result == CUT or result > 0:
                 return result
             if result == NONE:
                 go_on_among_cells(terrain, memory, t)
@@ -133,17 +128,16 @@ def refine(terrain, trip, memory, s, t):
             go_on_among_cells(terrain, memory, t)
         elif state.doing == REFINING:
             begin_corridor(terrain, corridor, s)
-    result = general_lrta(terrain, trip, corridor.local.space, memory.cell_values, s, t, 1)
-    return np.int64(WAIT) if result == CUT else result
+    return general_lrta(terrain, trip, corridor.local.space, memory.cell_values, s, t, 1)
 
 
 @kernel
 def plan(terrain, trip, memory, s, t):
-    """Commit to a path to the next region, and count what the guards take."""
+    """Commit to a path to the next region, and count what the guards take; what is refused goes on at the next move."""
     before = trip.meter[0].expansions
     result = refine(terrain, trip, memory, s, t)
     count_guarded(trip, memory, before)
-    return result
+    return np.int64(WAIT) if result == CUT else result
 
 
 class PRLRTS(LRTS):
