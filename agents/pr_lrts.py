@@ -18,8 +18,8 @@ Readings:
   more than one layer go in circles without learning anything. Guard, ours: in a region where it has already planned
   since anything was learned, it would decide as before; from there on it refines whole ways until a value rises.
 - Expansions are those among regions and those of A*, on the move that plans. A lookahead that the meter does not
-  allow as a whole ends with a layer that it allows (``agents.knowledge.region_graph``); A* that is refused goes
-  on at the next move, and the agent stands still.
+  allow as a whole ends with a layer that it allows (``agents.knowledge.region_graph``); A* that is refused, and a
+  lookahead for which nothing is left after A* has found no way, go on at the next move, and the agent stands still.
 - ``control="dynamic"`` is the control of depth that the paper of ICAPS 2007 names as work to come. Of its two
   mechanisms we read the pattern database, with the global goal: the depth of every lookahead is the smallest one that,
   before anything is learned, takes a step on a shortest way among the regions to the goal's region. It is at most
@@ -77,12 +77,13 @@ def choose(terrain, trip, memory, s, t):
         lead_to_cell(terrain, memory.corridor, t)
         state.length = 0
         return np.int64(0)
-    memory.visits[a] += state.closed_edges > 0
-    if memory.depths[a] == 0 or memory.visits[a] > PATIENCE:
+    visits = memory.visits[a] + (state.closed_edges > 0)
+    if memory.depths[a] == 0 or visits > PATIENCE:
         return np.int64(NONE)
     count = search_regions(memory.graph, trip, memory.space, memory.layers, values, s, a, b, memory.depths[a])
     if count < 0:
         return count
+    memory.visits[a] = visits
     value = max_of_min(memory.space, memory.layers, count)
     if value >= INF:
         return np.int64(NONE)
@@ -132,11 +133,11 @@ def refine(terrain, trip, memory, s, t):
 
 @kernel
 def plan(terrain, trip, memory, s, t):
-    """Commit to a path to the next region, and count what the guards take."""
+    """Commit to a path to the next region, and count what the guards take; what is refused goes on at the next move."""
     before = trip.meter[0].expansions
     result = refine(terrain, trip, memory, s, t)
     count_guarded(trip, memory, before)
-    return result
+    return np.int64(WAIT) if result == CUT else result
 
 
 class PRLRTS(LRTS):

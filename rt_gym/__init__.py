@@ -20,7 +20,7 @@ from rt_gym.views import View
 from rt_gym.world import World
 
 if TYPE_CHECKING:
-    from rt_gym.envs.evaluation import Evaluation, evaluate
+    from rt_gym.evaluation import Evaluation, evaluate
 
 envs.register()
 
@@ -58,6 +58,6 @@ def __getattr__(name: str) -> Any:
     """Import what needs all environments when it is asked for, and not before."""
     if name not in ("Evaluation", "evaluate"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rt_gym.envs import evaluation
+    from rt_gym import evaluation
 
     return getattr(evaluation, name)

@@ -16,14 +16,14 @@ from pages import LESSONS, PAGES, ROOT
 from rt_gym.envs.depth import DepthGoalSettings, DepthSettings
 from rt_gym.envs.path import PathSettings, RTPathEnv, RTPathVectorEnv
 from rt_gym.envs.settings import Settings
-from rt_gym.envs.squad.env import RTSquadEnv
-from rt_gym.envs.squad.settings import ParallelSettings
 from rt_gym.envs.think import ThinkSettings
 from rt_gym.features.dealing import DEALT
 from rt_gym.features.decision import LAYERS, SITUATION
 from rt_gym.features.subgoal import SUBGOAL
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.squad import RULES
+from rt_gym.squad.envs.env import RTSquadEnv
+from rt_gym.squad.envs.settings import ParallelSettings
 from training import cli
 
 ENVIRONMENTS = ROOT / "docs" / "environments.md"

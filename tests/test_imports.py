@@ -69,11 +69,25 @@ def test_a_package_imports_only_those_before_it_and_nothing_that_is_not_installe
     assert offences(modules(room), later | NOT_INSTALLED) == []
 
 
+# The rooms of rt_gym that import Gymnasium.
+ENVIRONMENTS = ("rt_gym/envs", "rt_gym/squad/envs", "rt_gym/evaluation")
+
+
 def test_only_the_environments_import_gymnasium() -> None:
-    searching = [path for path in modules("rt_gym") + modules("agents") if ROOT / "rt_gym/envs" not in path.parents]
+    rooms = {ROOT / name for name in ENVIRONMENTS}
+    searching = [path for path in modules("rt_gym") + modules("agents") if not rooms & {*path.parents}]
     entrance = ROOT / "rt_gym/__init__.py"  # it imports the environments in order to register them
     inner = [path for path in searching if path != entrance]
-    assert offences(searching, {"gymnasium"}) + offences(inner, {"rt_gym.envs"}) == []
+    environments = {name.replace("/", ".") for name in ENVIRONMENTS}
+    assert offences(searching, {"gymnasium"}) + offences(inner, environments) == []
+    assert all(offences(modules(name), {"gymnasium"}) for name in ENVIRONMENTS)
+
+
+def test_contributors_are_told_which_rooms_these_are() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    sentence = re.search(r"^Gymnasium is imported by (.+?) only:", page, re.MULTILINE | re.DOTALL)
+    assert sentence is not None
+    assert set(re.findall(r"`(\S+)`", sentence[1])) == {*ENVIRONMENTS, "training"}
 
 
 def test_only_these_files_speak_numba_and_llvm() -> None:

@@ -8,15 +8,15 @@ from rt_gym import levels
 from rt_gym.errors import InputError, quoted
 from rt_gym.views import View
 
-# id -> (class, batched class, arguments)
+# id -> (class, batched class, arguments); classes by their places in rt_gym
 _KINDS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "RTPath-v0": ("path:RTPathEnv", "path:RTPathVectorEnv", {}),
-    "RTPathFog-v0": ("path:RTPathEnv", "path:RTPathVectorEnv", {"vision": 1}),
-    "RTDepth-v0": ("depth:RTDepthEnv", "depth:RTDepthVectorEnv", {}),
-    "RTDeepen-v0": ("depth:RTDeepenEnv", "depth:RTDeepenVectorEnv", {}),
-    "RTDepthGoal-v0": ("depth:RTDepthGoalEnv", "depth:RTDepthGoalVectorEnv", {}),
-    "RTThink-v0": ("think:RTThinkEnv", "think:RTThinkVectorEnv", {}),
-    "RTSquad-v0": ("squad.env:RTSquadEnv", "squad.env:RTSquadVectorEnv", {}),
+    "RTPath-v0": ("envs.path:RTPathEnv", "envs.path:RTPathVectorEnv", {}),
+    "RTPathFog-v0": ("envs.path:RTPathEnv", "envs.path:RTPathVectorEnv", {"vision": 1}),
+    "RTDepth-v0": ("envs.depth:RTDepthEnv", "envs.depth:RTDepthVectorEnv", {}),
+    "RTDeepen-v0": ("envs.depth:RTDeepenEnv", "envs.depth:RTDeepenVectorEnv", {}),
+    "RTDepthGoal-v0": ("envs.depth:RTDepthGoalEnv", "envs.depth:RTDepthGoalVectorEnv", {}),
+    "RTThink-v0": ("envs.think:RTThinkEnv", "envs.think:RTThinkVectorEnv", {}),
+    "RTSquad-v0": ("squad.envs.env:RTSquadEnv", "squad.envs.env:RTSquadVectorEnv", {}),
 }
 _PATH_CLASSES = _KINDS["RTPath-v0"][:2]
 _LEVELS = {env_id: (*_PATH_CLASSES, arguments) for env_id, arguments in levels.registrations()}
@@ -49,8 +49,8 @@ def register() -> None:
         if env_id not in gym.registry:
             gym.register(
                 env_id,
-                entry_point=f"{__name__}.{single}",
-                vector_entry_point=f"{__name__}.{batched}",
+                entry_point=f"rt_gym.{single}",
+                vector_entry_point=f"rt_gym.{batched}",
                 kwargs=arguments,
             )
 
@@ -70,6 +70,6 @@ def __getattr__(name: str) -> Any:
     """Import what needs PettingZoo when it is asked for, and not before."""
     if name != "RTSquadParallel":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rt_gym.envs.squad.parallel import RTSquadParallel
+    from rt_gym.squad.envs.parallel import RTSquadParallel
 
     return RTSquadParallel

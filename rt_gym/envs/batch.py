@@ -2,7 +2,7 @@
 
 All maps are concatenated in one set of arrays; ``Maps.begin`` says where each begins. Maps that do not change are
 shared by all episodes. Where they change, or where what is believed of a hidden map does not fit into bits (see
-``rt_gym.envs.path.window``), every episode has its own, true and believed.
+``rt_gym.features.window``), every episode has its own, true and believed.
 """
 
 from typing import Any, NamedTuple
@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.envs.settings import Settings
-from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.grid import Grid, coordinates
 from rt_gym.jit import absent, kernel, merge, row
+from rt_gym.problem import Problem
 from rt_gym.search.space import draw
 from rt_gym.terrain import Terrain
 from rt_gym.truth import SCHEDULE, Truth, sight
-
-NEXT_STEP, SAME_STEP, DISABLED = range(3)
 
 
 class Maps(NamedTuple):
@@ -145,6 +143,27 @@ def tabulate_problems(settings: Settings) -> Problems:
     )
 
 
+def replace_problem(maps: Maps, problems: Problems, k: int, problem: Problem, unit: float, first: int) -> None:
+    """Put a problem and its map in the place of problem ``k``, which has map ``k`` to itself, of the same size.
+
+    Args:
+        maps: those of the batch.
+        problems: those of the batch.
+        k: which one.
+        problem: the new one.
+        unit: what a reward of one is worth in it.
+        first: what its cells are counted from.
+    """
+    terrain, cells = problem.grid.terrain, slice(maps.begin[k], maps.begin[k + 1])
+    for name in ("mask", "free", "known"):
+        getattr(maps.cells, name)[cells] = getattr(terrain, name)
+    for name in ("offset", "cost", "metric", "rule"):
+        getattr(maps.rules, name)[k] = getattr(terrain, name)
+    problems.start[k] = problem.grid.cell(problem.start) + first
+    problems.goal[k] = problem.grid.cell(problem.goal) + first
+    problems.unit[k] = unit
+
+
 def make_common(count: int) -> Common:
     """Return what ``count`` episodes have in common with those of other environments."""
     return Common(
@@ -239,24 +258,6 @@ def choose(problems, common, i):
     common.problem[i] = p
     common.over[i] = False
     return p
-
-
-@kernel(inline=True)
-def close_step(results, over, mode, i, reward, flags):
-    """Enter what a step of episode ``i`` returned; True if the next episode is to begin at once.
-
-    ``mode`` is NEXT_STEP (a new episode begins with the step after the end), SAME_STEP (at the end itself;
-    ``results.last`` then holds the old one's last observation) or DISABLED (the caller resets).
-    """
-    results.reward[i] = reward
-    results.terminated[i] = flags & TERMINATED != 0
-    results.truncated[i] = flags & TRUNCATED != 0
-    over[i] = flags & (TERMINATED | TRUNCATED) != 0
-    if not over[i] or mode != SAME_STEP:
-        return False
-    for k in range(results.last.shape[1]):
-        results.last[i, k] = results.observation[i, k]
-    return True
 
 
 @kernel

@@ -13,11 +13,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from rt_gym.cost import SQRT2
-from rt_gym.envs.fresh import places_for
 from rt_gym.envs.pool import DEFAULTS, Source, Sources, make_fresh, make_pool
 from rt_gym.envs.step import Rules
 from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.grid import Grid
+from rt_gym.maps.fresh import places_for
 from rt_gym.problem import Problem, listed
 
 LARGEST = 22.0  # bound of observations that are logarithms: that of what a billion moves can cost is below it

@@ -9,13 +9,14 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.frames import Frames
-from rt_gym.envs.fresh import pick
 from rt_gym.envs.pictures import Pictured
+from rt_gym.envs.pool import NOT_IN_POOL
 from rt_gym.envs.settings import Settings, describe, index_of, refuse_unknown
 from rt_gym.envs.step import LOST, OVERRAN, TASK, TERMINATED, TRUNCATED
 from rt_gym.errors import BudgetExceeded, InputError, checked_seed, quoted
+from rt_gym.features.frames import Frames
 from rt_gym.grid import Grid
+from rt_gym.maps.fresh import pick
 from rt_gym.meter import OVERRUN, Budget
 from rt_gym.problem import Problem
 from rt_gym.terrain import positions
@@ -23,7 +24,6 @@ from rt_gym.turns import Turn
 from rt_gym.views import KernelView, View
 from rt_gym.world import World
 
-NOT_IN_POOL = -1  # the number of a problem that is none of the pool
 _ALL = np.ones(1, np.bool_)  # the one episode
 
 # By the bits of a step up to LOST: whether the episode terminated or was cut, the budget overrun, and no way known.

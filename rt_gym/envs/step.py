@@ -1,6 +1,14 @@
-"""What a move of an episode is worth, and whether it ends the episode; for all environments alike."""
+"""A step: what a move is worth, whether it ends the episode, and the loops over the episodes of a batch.
 
-from typing import NamedTuple
+The loops ``start_all`` and ``step_range`` are templates: ``rt_gym.templates.bind`` makes kernels of them, with those of
+an environment in the places of ``start``, ``show`` and ``advance``. ``batch`` and ``extra`` are the two parts of a
+batch's handle. ``extra`` is what only some batches have, None for the others: kernels are compiled for either case, so
+that a test for it costs nothing.
+
+Indices of episodes are unsigned: a signed one is tested at every look at an array.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +22,9 @@ from rt_gym.world import walk
 # Bits of what a step reports: the goal was reached; the episode was cut; the move led into a wall; the budget was
 # overrun; the agent knows no way to the goal; a move was made; the episode's table of learned values is full.
 TERMINATED, TRUNCATED, BLOCKED, OVERRAN, LOST, MOVED, TABLE_FULL = 1, 2, 4, 8, 16, 32, 64
+
+# When the next episode of a batch begins: with the step after the end, with the end itself, or when the caller says so.
+NEXT_STEP, SAME_STEP, DISABLED = range(3)
 
 # What an episode is about: the goal's cell, and what a reward of one is worth (1, or one divided by the optimal cost).
 TASK = record(goal=int, unit=float)
@@ -82,3 +93,73 @@ def gained(terrain, rules, s, u, t):
     """Return what the shaping gives for getting from ``s`` to ``u``."""
     discount = rules.discount
     return (h0(terrain, s, t) - discount * h0(terrain, u, t)) / STRAIGHT if discount > 0 else 0.0
+
+
+# The episodes of a batch
+
+
+def make_step_info(kind: Any, count: int) -> Any:
+    """Return what a step of ``count`` episodes tells beside its results, a NamedTuple of int64[count], all zeros."""
+    return kind(*np.zeros((len(kind._fields), count), np.int64))
+
+
+@kernel(inline=True)
+def close_step(results, over, mode, i, reward, flags):
+    """Enter what a step of episode ``i`` returned; True if the next episode is to begin at once.
+
+    ``mode`` is NEXT_STEP, SAME_STEP (``results.last`` then holds the old one's last observation) or DISABLED.
+    """
+    results.reward[i] = reward
+    results.terminated[i] = flags & TERMINATED != 0
+    results.truncated[i] = flags & TRUNCATED != 0
+    over[i] = flags & (TERMINATED | TRUNCATED) != 0
+    if not over[i] or mode != SAME_STEP:
+        return False
+    for k in range(results.last.shape[1]):
+        results.last[i, k] = results.observation[i, k]
+    return True
+
+
+def start(batch, extra, i, out, info):
+    """Stand in for a kernel that begins a new episode ``i`` and writes its first observation into ``out[i]``."""
+
+
+def show(batch, extra, i, out, info):
+    """Stand in for a kernel that writes the observation of episode ``i`` once more."""
+
+
+def advance(batch, extra, actions, i, end, out, info):
+    """Stand in for a kernel that makes one step of episode ``i`` and writes its observation and its ``info``.
+
+    The episodes up to ``end - 1`` come next. It returns the reward and the bits of ``make_move``.
+    """
+    return 0.0, np.int64(0)
+
+
+def start_all(handle, chosen, out, info):
+    """Begin new episodes where ``chosen``, bool[n], is true; write all observations into ``out``, float32[n, size]."""
+    batch, extra = handle.batch, handle.extra
+    for k in range(chosen.size):
+        i = np.uint64(k)
+        if chosen[i]:
+            start(batch, extra, i, out, info)
+        else:
+            show(batch, extra, i, out, info)
+
+
+def step_range(handle, actions, results, info, begin, end):
+    """Make one step of the episodes from ``begin`` to ``end - 1``; ``actions`` is int64[n], of all episodes.
+
+    ``info`` holds zeros: the step with which an episode begins leaves them.
+    """
+    batch, extra, out = handle.batch, handle.extra, results.observation
+    over, mode, stop = batch.episodes.common.over, batch.mode, np.uint64(end)
+    for k in range(begin, end):
+        i = np.uint64(k)
+        reward, flags = 0.0, np.int64(0)
+        if mode == NEXT_STEP and over[i]:
+            start(batch, extra, i, out, info)
+        else:
+            reward, flags = advance(batch, extra, actions, i, stop, out, info)
+        if close_step(results, over, mode, i, reward, flags):
+            start(batch, extra, i, out, info)

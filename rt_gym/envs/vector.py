@@ -13,12 +13,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import DISABLED, NEXT_STEP, SAME_STEP, Results, first_wrong, make_results
-from rt_gym.envs.episodes import Assignment
-from rt_gym.envs.frames import Frames
+from rt_gym.envs.batch import Results, first_wrong, make_results
+from rt_gym.envs.pool import Assignment
 from rt_gym.envs.settings import describe, refuse_unknown
 from rt_gym.envs.single import S, seeded
+from rt_gym.envs.step import DISABLED, NEXT_STEP, SAME_STEP
 from rt_gym.errors import InputError, checked_seed, quoted, whole
+from rt_gym.features.frames import Frames
 from rt_gym.meter import Budget
 from rt_gym.problem import Problem
 from rt_gym.turns import Turn
@@ -199,7 +200,7 @@ class GridVectorEnv(VectorEnv[Any, Any, Any], ABC, Generic[S]):
             if mode == SAME_STEP and (over := results.terminated | results.truncated).any():
                 begun = over
             if self._frames is not None:
-                observation, last = self._frames.follow(results, begun)
+                observation, last = self._frames.follow(observation, last, begun)
             if begun is not None:
                 info |= self._final(last, begun) if mode == SAME_STEP else {}
                 info |= self._assignment.tell(begun)

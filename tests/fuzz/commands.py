@@ -1,9 +1,11 @@
 """Random command lines of ``rt-gym``, from the options that it knows itself; each in a process forked off."""
 
 import atexit
+import multiprocessing.util
 import os
 import signal
 import sys
+import threading
 import time
 from functools import cache
 from pathlib import Path
@@ -199,9 +201,10 @@ def run(line: list[str], folder: Path) -> tuple[int, str, str]:
 
 
 def _become(line: list[str], folder: Path, out: Path, err: Path) -> Any:
-    """Turn this process into the command, which does at its end what it has put off until then, and nobody else."""
+    """Turn this process into the command, which ends as Python does: first threads, then what it has put off."""
     code = 70
     atexit._clear()
+    atexit.register(multiprocessing.util._exit_function)  # was put off before the fork, and belongs to every process
     try:
         os.chdir(folder)
         for number, path in ((1, out), (2, err)):
@@ -219,6 +222,7 @@ def _become(line: list[str], folder: Path, out: Path, err: Path) -> Any:
 
         traceback.print_exc()
     finally:
+        threading._shutdown()
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()

@@ -11,17 +11,16 @@ from fuzz.parts import PARTS
 from fuzz.runner import Report
 
 BEGIN, END = "<!-- figures: written by make fuzz -->", "<!-- end of figures -->"
-_HEADER = "| part | what was tried | failures | most of a case | command |\n| --- | --- | --- | --- | --- |\n"
+_HEADER = (
+    "| part | what was tried | failures | most of a case | run on | command |\n| --- | --- | --- | --- | --- | --- |\n"
+)
 
 
 def document(reports: Iterable[Report]) -> dict[str, Any]:
     """Return all there is to know about a run."""
     python = f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}"
-    return {
-        "date": date.today().isoformat(),
-        "python": python,
-        "parts": {each.name: vars(each) | {"counts": dict(each.counts)} for each in reports},
-    }
+    run = {"date": date.today().isoformat(), "python": python}
+    return {"parts": {each.name: vars(each) | {"counts": dict(each.counts), **run} for each in reports}}
 
 
 def merge(path: Path, reports: Iterable[Report]) -> dict[str, Any]:
@@ -34,10 +33,11 @@ def merge(path: Path, reports: Iterable[Report]) -> dict[str, Any]:
     return new
 
 
-def table(figures: dict[str, Any]) -> str:
-    """Return the table of a document, in the order of the parts."""
-    rows = [_row(name, figures["parts"][name]) for name in PARTS if name in figures["parts"]]
-    return _HEADER + "".join(rows) + f"\nLast run: {figures['date']}, {figures['python']}.\n"
+def table(figures: dict[str, Any], before: str = "") -> str:
+    """Return the table of a document, in the order of the parts; rows of parts that it lacks stay as they were."""
+    rows = {line.split("|")[1].strip(): f"{line}\n" for line in before.splitlines() if line.startswith("|")}
+    rows |= {name: _row(name, part) for name, part in figures["parts"].items()}
+    return _HEADER + "".join(rows[name] for name in PARTS if name in rows)
 
 
 def _row(name: str, part: dict[str, Any]) -> str:
@@ -45,14 +45,15 @@ def _row(name: str, part: dict[str, Any]) -> str:
     most = f"{part['slowest']:.2f} s, {part['largest']:.0f} MB"
     tried = f"{part['cases']:,} cases: {counts}"
     command = f"`make fuzz PARTS={name} CASES={part['cases']} SEED={part['seed']} MINUTES=600`"
-    return f"| {name} | {tried} | {len(part['failures'])} | {most} | {command} |\n"
+    run = f"{part['date']}, {part['python']}"
+    return f"| {name} | {tried} | {len(part['failures'])} | {most} | {run} | {command} |\n"
 
 
 def write_page(page: Path, figures: dict[str, Any]) -> None:
-    """Replace the table of a page by that of a document."""
+    """Bring the rows of a document into the table of a page."""
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
-    _, found, after = rest.partition(END)
+    old, found, after = rest.partition(END)
     if not found:
         raise SystemExit(f"{page}: has no lines {BEGIN!r} and {END!r} to write the table between")
-    page.write_text(f"{before}{BEGIN}\n\n{table(figures)}\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{table(figures, old)}\n{END}{after}", encoding="utf-8")

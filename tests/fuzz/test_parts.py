@@ -123,12 +123,13 @@ def test_figures_are_kept_and_written_to_the_page(tmp_path: Path) -> None:
     report = runner.Report("recount", 0)
     report.add({"case": 0, "counts": {"overruns": 2}, "seconds": 1.0, "megabytes": 3.0, "failure": None, "story": {}})
     page, file = tmp_path / "page.md", tmp_path / "figures.json"
-    page.write_text(f"above\n{figures.BEGIN}\nold\n{figures.END}\nbelow\n")
+    page.write_text(f"above\n{figures.BEGIN}\nold\n| recount | old |\n| kills | kept |\n{figures.END}\nbelow\n")
     figures.write_page(page, figures.merge(file, [report]))
     text = page.read_text()
     assert text.startswith("above\n")
     assert text.endswith("below\n")
     assert "| recount | 1 cases: 2 overruns | 0 |" in text
+    assert "\n| kills | kept |\n" in text
     assert "old" not in text
     again = figures.merge(file, [runner.Report("files", 1)])
     assert set(again["parts"]) == {"recount", "files"} == set(json.loads(file.read_text())["parts"])

@@ -11,7 +11,7 @@ from numba import config
 
 import rt_gym
 from rt_gym import Grid, InputError, Problem, evaluate, sample_problems
-from rt_gym.envs.evaluation import COLUMNS
+from rt_gym.evaluation import COLUMNS
 
 if config.DISABLE_JIT:  # problems are drawn while tests are collected
     pytest.skip("drawing problems takes the compiler", allow_module_level=True)

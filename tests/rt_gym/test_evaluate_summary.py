@@ -7,7 +7,7 @@ import pytest
 
 from rt_gym import Evaluation, Grid, InputError, Problem
 from rt_gym.bootstrap import estimate, resampled_medians, resampled_sums
-from rt_gym.envs.evaluation import COLUMNS
+from rt_gym.evaluation import COLUMNS
 
 FIELD = Grid(np.ones((1, 30)))
 

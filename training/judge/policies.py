@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from agents.policies.networks import Network
 from rt_gym import Evaluation, InputError, Problem, evaluate
 from rt_gym.cost import to_float
-from rt_gym.envs.evaluation import Walk
-from rt_gym.envs.path.image import MOST
+from rt_gym.evaluation import Walk
+from rt_gym.features.image import MOST
 from rt_gym.files import atomic_write
 from rt_gym.terrain import STEPS
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from rt_gym import InputError, Problem
-from rt_gym.envs.evaluation.runs import Walk, Walks, counts_of
 from rt_gym.envs.single import seeded
-from rt_gym.envs.squad.dealer import SquadSettings
-from rt_gym.envs.squad.episode import SquadEpisode
 from rt_gym.errors import whole
+from rt_gym.evaluation.runs import Walk, Walks, counts_of
 from rt_gym.features.thinking import THOUGHTS
 from rt_gym.search.slices import ACT, THINK
 from rt_gym.squad import RULES, Squad
+from rt_gym.squad.envs.dealer import SquadSettings
+from rt_gym.squad.envs.episode import SquadEpisode
 from training.judge.policies import RECORDED, PolicyFindings, PolicyRuns, Walked
 from training.judge.stats import Estimate, Floats, estimate, resampled_sums
 from training.judge.tables import Table, digits, interval

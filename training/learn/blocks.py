@@ -5,7 +5,10 @@ training problems, all shares in turn, and the best of them the rest. Parents ar
 takes some genes of a second parent, and a few of its genes change. The first generation has the published designs.
 
 Candidates are judged by the mean suboptimality. One that misses a goal within the move cap, or breaks the limit, is
-out. A few of the best come to the validation maps, which decide.
+out. A few of the best come to the validation maps, which decide, on more problems than are given: the hardest tenth of
+them makes up a third to a half of such a mean. Tried with the seeds 100 to 103 at 10 scans and vision 1, and on maps of
+no split: with 128 problems three evolutions of four chose genes that walk 9.6 times the optimal cost there; with 768
+they chose genes that walk 7.1 to 8.1 times.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +30,7 @@ from training.judge import Findings
 from training.judge.scores import Arena
 from training.judge.stats import Estimate, Floats
 from training.judge.tables import Table, digits, interval
-from training.learn import OnProgress, Parts, Reporting, TrainingSetup, silent, split_problems
+from training.learn import OnProgress, Parts, Reporting, TrainingSetup, extended, silent, split_problems
 from training.learn.merit import compare
 from training.runs import Allowance, Course, Task, Workers, enlist, portfolio
 from training.runs.contenders import load_agent
@@ -61,6 +64,7 @@ class BlocksConfig:
         population: children of each; the first generation has half as many again.
         finalists: how many of the best come to the validation maps.
         shares: into how many shares the training problems are dealt.
+        validation_factor: how many times as many problems of the validation maps are met as are given.
         max_moves: the move cap of training and validation.
         seed: for the candidates.
     """
@@ -71,11 +75,12 @@ class BlocksConfig:
     population: int = 16
     finalists: int = 8
     shares: int = 4
+    validation_factor: int = 6
     max_moves: int = 60_000
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("limit", "generations", "population", "finalists", "shares", "max_moves"):
+        for name in ("limit", "generations", "population", "finalists", "shares", "validation_factor", "max_moves"):
             whole(name, getattr(self, name), 1, 10**9)
         Budget(self.limit, self.count)
         whole("seed", self.seed, 0)
@@ -289,7 +294,9 @@ def evolve_genes(setup: TrainingSetup, config: BlocksConfig, on_progress: OnProg
         parents = [candidate.genes for candidate in evolution.best]
         genes = _distinct([breeder.child(parents) for _ in range(config.population)])
     finalists = evolution.best[: config.finalists]
-    means = [float(row.mean()) for row in trials.run([one.genes for one in finalists], setup.validation)]
+    given = sum(len(course.tasks) for course in setup.validation)
+    validation = extended(setup.validation, config.validation_factor * given)
+    means = [float(row.mean()) for row in trials.run([one.genes for one in finalists], validation)]
     judged = [Candidate(one.genes, one.train, mean) for one, mean in zip(finalists, means, strict=True)]
     judged.sort(key=lambda candidate: candidate.validation)
     if judged[0].validation == inf:

@@ -30,9 +30,9 @@ import numpy as np
 from agents.policies.networks import BOTH, DECISIONS, KNOWN, Network
 from rt_gym import InputError, World
 from rt_gym.archive import Shapes, load_archive, save_archive
-from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.errors import quoted, whole
 from rt_gym.features.dealing import DEALT
+from rt_gym.squad.envs.dealer import SquadSettings
 from rt_gym.squad.policy import DealerPolicy
 from training.judge.stats import Floats
 from training.judge.think import DEALERS, by_rule, dealt_times

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from rt_gym import AgentFailure, InputError, Problem
-from rt_gym.envs.evaluation import Walk
+from rt_gym.evaluation import Walk
 from rt_gym.files import atomic_write
 from rt_gym.render import palette
 from training.judge import Findings

@@ -23,7 +23,7 @@ from agents import Run
 from agents.log import NOWHERE, Log
 from rt_gym import Grid, InputError, Problem, Squad
 from rt_gym.cost import to_floats
-from rt_gym.envs.evaluation import Walk
+from rt_gym.evaluation import Walk
 from rt_gym.files import shown
 from training.runs import Contender
 from training.runs.contenders import blaming

@@ -101,10 +101,12 @@ class Draw:
     changes: Changes = ()
     rules: tuple[tuple[str, Any], ...] = ()
 
-    def course(self, name: str, source: str) -> Course:
-        """Return a map with problems on it."""
+    def __post_init__(self) -> None:
         if self.count < 1:
             raise InputError("a comparison needs at least one problem per map")
+
+    def course(self, name: str, source: str) -> Course:
+        """Return a map with problems on it."""
         found = self._from_scenarios(Path(source)) if _is_scenario(source) else (*self._sampled(source), 0)
         grid, tasks, skipped = found
         fixed = () if isinstance(self.changes, str) else self.changes
@@ -132,6 +134,11 @@ class Draw:
                 continue
             yield replace(course, tasks=(task,), changes=changes)
 
+    @property
+    def span(self) -> str:
+        """The range of costs in words."""
+        return f" with an optimal cost from {self.low:g} to {self.high:g}"
+
     def _sampled(self, source: str) -> tuple[Grid, Iterator[Task]]:
         grid = load_map(source, **dict(self.rules))
         try:
@@ -144,8 +151,7 @@ class Draw:
         numbered = list(enumerate(load_scenarios(path), start=1))
         fitting = [(number, scenario) for number, scenario in numbered if self.low <= scenario.optimal <= self.high]
         if not fitting:
-            span = f" with an optimal cost from {self.low:g} to {self.high:g}" if numbered else ""
-            raise InputError(f"{shown(path)}: holds no problem{span}")
+            raise InputError(f"{shown(path)}: holds no problem{self.span * bool(numbered)}")
         grid = load_map(_map_beside(path, numbered[0][1]), **dict(self.rules))
         possible = [(number, scenario) for number, scenario in fitting if scenario.fits(grid)]
         if not possible:
@@ -203,8 +209,11 @@ def _split_courses(name: str, draw: Draw) -> Iterator[Course]:
     if draw.rules:
         raise InputError(f"the split {name} has fixed maps: connectivity, cost and corner cannot be chosen")
     split = splits.load(name)
+    fitting = [one for one in split.problems if draw.low <= (one.optimal or 0.0) <= draw.high]
+    if not fitting:
+        raise InputError(f"{name}: holds no problem{draw.span}")
     for grid in split.grids:
-        own = [one for one in split.problems if one.grid is grid and draw.low <= (one.optimal or 0.0) <= draw.high]
+        own = [one for one in fitting if one.grid is grid]
         tasks = tuple(Task(one.start, one.goal, one.optimal_cost) for one in own[: draw.count])
         if tasks:
             yield Course(grid.name, grid, tasks, draw.vision, () if isinstance(draw.changes, str) else draw.changes)

@@ -7,21 +7,24 @@ states get their slots there again.
 
 Thousands of episodes that stand anywhere find little of what they need in the cache, and a search that follows its
 frontier waits for one cache line after the other. So what the next episode's search will read is prefetched.
+
+Subgoals belong to a problem, as its goal does. Problems on the same map share its regions, and those with goals in the
+same region share all of them.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs import loop
+from rt_gym.envs import step
 from rt_gym.envs.batch import Common, Maps, Problems, choose, make_common, map_of
 from rt_gym.envs.depth.deepen import DEEPEN, Deepening, begin_deepening, step_layer, write_layered
-from rt_gym.envs.depth.episode import Control, ControlTerms, asked, begin_control, step_decision, write_inputs
-from rt_gym.envs.depth.subgoals import subgoals_of
+from rt_gym.envs.depth.episode import Control, ControlTerms, Subgoals, asked, begin_control, step_decision, write_inputs
 from rt_gym.intrinsics import prefetch
 from rt_gym.jit import kernel, merge, row
-from rt_gym.search.space import forget
+from rt_gym.search.space import NONE, forget
 from rt_gym.search.tables import entry_of, first_place
 from rt_gym.templates import bind
 from rt_gym.trip import Trip, make_trip, restart_trip
@@ -67,6 +70,15 @@ class DepthBatch(NamedTuple):
     mode: int
 
 
+class SubgoalTables(NamedTuple):
+    """The subgoals of a pool, concatenated; ``regions_at`` and ``aheads_at`` say where those of a problem begin."""
+
+    region: NDArray[np.int32]
+    ahead: NDArray[np.int32]
+    regions_at: NDArray[np.int64]
+    aheads_at: NDArray[np.int64]
+
+
 class DepthStepInfo(NamedTuple):
     """What a step tells beside its results, one entry per episode."""
 
@@ -83,6 +95,35 @@ def make_depth_episodes(count: int, control: Control | Deepening) -> DepthEpisod
         trip=make_trip(1, rows=(count,)),
         control=control,
     )
+
+
+def concatenate_subgoals(pool: list[Subgoals]) -> SubgoalTables:
+    """Return the subgoals of all problems; what several of them share, once."""
+    region, regions_at = _joined(subgoals.region for subgoals in pool)
+    ahead, aheads_at = _joined(subgoals.ahead for subgoals in pool)
+    return SubgoalTables(region, ahead, regions_at, aheads_at)
+
+
+def room_for_subgoals(problems: int, cells: int) -> SubgoalTables:
+    """Return tables for so many problems on maps of so many cells, which have no more regions than that."""
+    begins = cells * np.arange(problems, dtype=np.int64)
+    region, ahead = (np.full(problems * cells, NONE, np.int32) for _ in range(2))
+    return SubgoalTables(region, ahead, begins, begins)
+
+
+def replace_subgoals(tables: SubgoalTables, k: int, subgoals: Subgoals) -> None:
+    """Put other subgoals in the place of those of problem ``k``."""
+    region, ahead = int(tables.regions_at[k]), int(tables.aheads_at[k])
+    tables.region[region : region + subgoals.region.size] = subgoals.region
+    tables.ahead[ahead : ahead + subgoals.ahead.size] = subgoals.ahead
+
+
+def _joined(arrays: Iterable[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return arrays concatenated, and where each begins."""
+    listed = list(arrays)
+    each = {id(array): array for array in listed}
+    begins = dict(zip(each, np.cumsum([0, *(array.size for array in each.values())]), strict=False))
+    return np.concatenate(list(each.values())), np.array([begins[id(array)] for array in listed], np.int64)
 
 
 @kernel(inline=True)
@@ -138,11 +179,11 @@ def choose_problem(batch, i):
 
 
 @kernel(inline=True)
-def subgoals_for(tables, p):
+def subgoals_of(tables, p):
     """Return the subgoals of problem ``p``, None where there are none."""
     if tables is None:
         return None
-    return subgoals_of(tables, p)
+    return Subgoals(tables.region[tables.regions_at[p] :], tables.ahead[tables.aheads_at[p] :])
 
 
 @kernel
@@ -150,7 +191,7 @@ def start_decisions(batch, tables, i, out, info):
     """Begin a new episode ``i`` and write its first observation."""
     p, episodes, problems = choose_problem(batch, i), batch.episodes, batch.problems
     control, terrain = merge(row(episodes.control, i), batch.thread), map_of(batch.maps, problems.map[p])
-    subgoals, goal = subgoals_for(tables, p), problems.goal[p]
+    subgoals, goal = subgoals_of(tables, p), problems.goal[p]
     begin_control(terrain, row(episodes.trip, i), control, subgoals, batch.terms, goal)
     write_inputs(control, out[i])
 
@@ -170,14 +211,14 @@ def advance_decisions(batch, tables, actions, i, end, out, info):
     p, control = episodes.common.problem[i], merge(row(episodes.control, i), batch.thread)
     reward, flags, info.depth[i], info.expansions[i], info.scans[i] = step_decision(
         batch.truth, map_of(batch.maps, problems.map[p]), row(episodes.trip, i), control,
-        subgoals_for(tables, p), batch.terms, problems.goal[p], actions[i], problems.unit[p], out[i],
+        subgoals_of(tables, p), batch.terms, problems.goal[p], actions[i], problems.unit[p], out[i],
     )  # fmt: skip
     info.flags[i] = flags
     return reward, flags
 
 
-start_all_decisions = bind(loop.start_all, start=start_decisions, show=show_decisions)
-step_decisions = bind(loop.step_range, start=start_decisions, advance=advance_decisions)
+start_all_decisions = bind(step.start_all, start=start_decisions, show=show_decisions)
+step_decisions = bind(step.step_range, start=start_decisions, advance=advance_decisions)
 
 
 # Layers: RTDeepen-v0
@@ -223,5 +264,5 @@ def advance_layers(batch, tables, actions, i, end, out, info):
     return reward, flags
 
 
-start_all_layers = bind(loop.start_all, start=start_layers, show=show_layers)
-step_layers = bind(loop.step_range, start=start_layers, advance=advance_layers)
+start_all_layers = bind(step.start_all, start=start_layers, show=show_layers)
+step_layers = bind(step.step_range, start=start_layers, advance=advance_layers)

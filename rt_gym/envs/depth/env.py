@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from rt_gym.cost import to_floats
 from rt_gym.envs.depth import deepen, episode
 from rt_gym.envs.depth.deepen import Deepening, make_deepening
-from rt_gym.envs.depth.episode import Control, make_control
+from rt_gym.envs.depth.episode import Control, Subgoals, make_control
 from rt_gym.envs.depth.settings import DeepenSettings, DepthGoalSettings, DepthSettings
-from rt_gym.envs.depth.subgoals import Subgoals
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import MOVED, TABLE_FULL
 from rt_gym.errors import InputError, quoted

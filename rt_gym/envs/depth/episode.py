@@ -4,7 +4,8 @@ Single and batched environments run the same kernels. What is learned stands in 
 begins at once on a map of any size. An observation is the features of where the agent stands, written once per move, as
 sign(x) log(1 + abs(x)).
 
-``subgoals`` is None in RTDepth-v0, where the goal is the only one: kernels are compiled for either case.
+``subgoals`` says which subgoal is next, from every region of the map. It is None in RTDepth-v0, where the goal is the
+only one: kernels are compiled for either case.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.depth.subgoals import next_subgoal
 from rt_gym.envs.step import MOVED, TABLE_FULL, Rules, make_move
 from rt_gym.features.decision import (
     Situation,
@@ -53,6 +53,18 @@ class ControlTerms(NamedTuple):
     rules: Rules
     rich: int
     d_max: int
+
+
+class Subgoals(NamedTuple):
+    """Which subgoal is next on the way to the goal of a problem.
+
+    Attributes:
+        region: int32, the region of every cell, NONE where there is none.
+        ahead: int32, the subgoal's cell for every region, NONE if there is none.
+    """
+
+    region: NDArray[np.int32]
+    ahead: NDArray[np.int32]
 
 
 class Control(NamedTuple):
@@ -112,6 +124,15 @@ def update_inputs(terrain, trip, control, subgoals, terms, t):
         goals.subgoal = next_subgoal(subgoals, terrain, s)
         write_subgoal(terrain, goals.subgoal, goals.pursued, s, t, inputs[inputs.size - len(SUBGOAL) :])
     squash(inputs)
+
+
+@kernel(inline=True)
+def next_subgoal(subgoals, terrain, s):
+    """Return the subgoal of an agent in ``s``; NONE without one, and where it is known to be blocked."""
+    if subgoals.region[s] == NONE:
+        return np.int64(NONE)
+    goal = np.int64(subgoals.ahead[subgoals.region[s]])
+    return goal if goal != NONE and terrain.free[goal] != 0 else np.int64(NONE)
 
 
 @kernel(inline=True)

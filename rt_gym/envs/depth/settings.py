@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from rt_gym.abstraction import KINDS, MAX_LEVEL, Abstraction, abstract
 from rt_gym.abstraction.routes import subgoals_towards
-from rt_gym.envs.depth.episode import ControlTerms
-from rt_gym.envs.depth.subgoals import Subgoals
+from rt_gym.envs.depth.episode import ControlTerms, Subgoals
 from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.errors import choice, whole
 from rt_gym.features.decision import LAYERS, SITUATION

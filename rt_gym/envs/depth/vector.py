@@ -5,11 +5,14 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results, concatenate_maps, known_truth, tabulate_problems
+from rt_gym.envs.batch import Results, concatenate_maps, known_truth, replace_problem, tabulate_problems
 from rt_gym.envs.depth.batch import (
     DepthBatch,
     DepthStepInfo,
+    concatenate_subgoals,
     make_depth_episodes,
+    replace_subgoals,
+    room_for_subgoals,
     start_all_decisions,
     start_all_layers,
     step_decisions,
@@ -19,10 +22,7 @@ from rt_gym.envs.depth.deepen import Deepening, make_deepening
 from rt_gym.envs.depth.env import S, with_larger_table
 from rt_gym.envs.depth.episode import NO_CONTROL, make_control
 from rt_gym.envs.depth.settings import DeepenSettings, DepthGoalSettings, DepthSettings
-from rt_gym.envs.depth.subgoals import concatenate_subgoals, replace_subgoals, room_for_subgoals
-from rt_gym.envs.episodes import replace_problem
-from rt_gym.envs.loop import make_step_info
-from rt_gym.envs.step import LOST, MOVED, OVERRAN, TABLE_FULL
+from rt_gym.envs.step import LOST, MOVED, OVERRAN, TABLE_FULL, make_step_info
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, quoted
 from rt_gym.handles import handle

@@ -14,44 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.envs.batch import (
-    NEXT_STEP,
-    SAME_STEP,
     Common,
     Maps,
     Problems,
     Results,
     choose,
-    close_step,
     make_common,
     own_terrain,
     own_truth,
     set_up_map,
 )
-from rt_gym.envs.path.episode import WINDOW, PathTerms, step_path, write_numbers, write_picture
-from rt_gym.envs.path.image import begin_visits, frame_around, memory_of, visit, write_visits
-from rt_gym.envs.path.window import Bitmaps, make_bitmap, write_window
-from rt_gym.envs.step import BLOCKED, TERMINATED, TRUNCATED, judge
+from rt_gym.envs.path.episode import WINDOW, PathTerms, nearest_step, step_path, write_numbers, write_picture
+from rt_gym.envs.step import BLOCKED, NEXT_STEP, SAME_STEP, TERMINATED, TRUNCATED, close_step, judge
 from rt_gym.features.history import Track, begin_track, follow, make_track
-from rt_gym.grid import Grid
+from rt_gym.features.image import begin_visits, frame_around, memory_of, visit, write_visits
+from rt_gym.features.window import Bitmaps, MapBits, write_window
 from rt_gym.jit import kernel, merge, row
 from rt_gym.trip import STAY, Trip
 from rt_gym.truth import observe
-
-
-class MapBits(NamedTuple):
-    """The maps of a batch as bitmaps, concatenated in the order of ``Maps``; see ``rt_gym.envs.path.window``.
-
-    Attributes:
-        blocked: the maps; empty where episodes have maps of their own.
-        unseen: what an episode in fog has seen before it begins; empty also without fog.
-        begin: int64, the first byte of every map, with one entry more than there are maps.
-        margin: how many cells there are around a map.
-    """
-
-    blocked: NDArray[np.uint8]
-    unseen: NDArray[np.uint8]
-    begin: NDArray[np.int64]
-    margin: int
 
 
 class PathEpisodes(NamedTuple):
@@ -97,19 +77,6 @@ class PathStepInfo(NamedTuple):
 
     blocked: NDArray[np.bool_]
     moves: NDArray[np.intp]
-
-
-def make_map_bits(grids: list[Grid], margin: int, fog: bool, private: bool) -> MapBits:
-    """Return the bitmaps of maps, without any bits where episodes have maps of their own."""
-    none = np.empty(0, np.uint8)
-    blocked = [none if private else make_bitmap(~grid.passable, margin) for grid in grids]
-    unseen = [make_bitmap(np.zeros_like(grid.passable), margin) for grid in grids if fog and not private]
-    return MapBits(
-        blocked=np.concatenate([none, *blocked]),
-        unseen=np.concatenate([none, *unseen]),
-        begin=np.cumsum([0, *(bitmap.size for bitmap in blocked)]),
-        margin=margin,
-    )
 
 
 def make_path_episodes(count: int, history: int, bytes_seen: int) -> PathEpisodes:
@@ -289,3 +256,14 @@ def show_episodes(batch, own, memory, observation, moves, begin, end):
     """Write the observations and the legal moves of the episodes from ``begin`` to ``end - 1``."""
     for k in range(begin, end):
         show(batch, own, memory, np.uint64(k), observation, moves)
+
+
+@kernel
+def greedy_steps(handle, out):
+    """Write the greedy move of every episode of a batch into ``out``, int64."""
+    batch, own = handle.batch, handle.own
+    for k in range(out.size):
+        i = np.uint64(k)
+        p = np.uint64(batch.episodes.common.problem[i])
+        terrain = terrain_of(batch, own, np.uint64(batch.problems.map[p]), i)
+        out[i] = nearest_step(terrain, batch.episodes.at[i], batch.problems.goal[p])

@@ -7,26 +7,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results, concatenate_maps, locate, make_own_maps, tabulate_problems
-from rt_gym.envs.episodes import replace_problem
-from rt_gym.envs.frames import Frames
-from rt_gym.envs.path.batch import (
-    PathBatch,
-    make_map_bits,
-    make_path_episodes,
-    start_all,
-    step_range,
-)
-from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, step
-from rt_gym.envs.path.greedy import greedy_step, greedy_steps
-from rt_gym.envs.path.image import BRIGHT, CHANNELS, Memory, make_memory
-from rt_gym.envs.path.window import FARTHEST, make_bitmap
+from rt_gym.envs.batch import Results, concatenate_maps, locate, make_own_maps, replace_problem, tabulate_problems
+from rt_gym.envs.path.batch import PathBatch, greedy_steps, make_path_episodes, start_all, step_range
+from rt_gym.envs.path.episode import PARTS, WINDOW, PathTerms, begin, greedy_step, step
 from rt_gym.envs.settings import Settings
 from rt_gym.envs.single import GridEnv
 from rt_gym.envs.step import BLOCKED
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, flag, quoted, whole
+from rt_gym.features.frames import Frames
 from rt_gym.features.history import CELL, make_track
+from rt_gym.features.image import BRIGHT, CHANNELS, Memory, make_memory
+from rt_gym.features.window import FARTHEST, make_bitmap, make_map_bits
 from rt_gym.handles import handle
 from rt_gym.problem import Problem
 from rt_gym.trip import STAY, make_trip

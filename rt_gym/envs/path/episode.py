@@ -4,19 +4,22 @@ A flat observation is one row of float32: ``PARTS`` says what stands where. Coor
 longest side of any map of the environment, so that several maps share one space. An image is one row of uint8.
 
 ``memory``, of where the agent has been, is None where that is not observed, so that a test for it costs nothing.
+
+At the end stands the greedy move, by which the simplest policy walks: to the neighbour nearest to the goal by the
+heuristic.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from rt_gym.envs.path.image import begin_visits, frame_around, visit, write_goal, write_image, write_visits
-from rt_gym.envs.path.window import write_cells
 from rt_gym.envs.step import MOVED, Rules, make_move
 from rt_gym.features.history import FEATURES, begin_track, follow, history_of
+from rt_gym.features.image import begin_visits, frame_around, visit, write_goal, write_image, write_visits
+from rt_gym.features.window import write_cells
 from rt_gym.jit import kernel, write_fields
 from rt_gym.meter import UNLIMITED, spent
-from rt_gym.terrain import locate
+from rt_gym.terrain import h0, locate
 from rt_gym.trip import STAY
 
 
@@ -171,3 +174,21 @@ def step(episode, action, out):
         visit(memory, trip.state[0].at)
     write_observation(terrain, trip, track, terms, memory, t, left, out)
     return reward, flags, expansions, scans, terrain.mask[trip.state[0].at]
+
+
+@kernel(inline=True)
+def nearest_step(terrain, s, t):
+    """Return the legal move from ``s`` to the cell nearest to ``t``, the first of several; 0 where there is none."""
+    best, least = np.int64(0), np.int64(-1)
+    for d in range(8):
+        if terrain.mask[s] >> d & 1:
+            h = h0(terrain, s + terrain.offset[d], t)
+            if least < 0 or h < least:
+                best, least = np.int64(d), h
+    return best
+
+
+@kernel
+def greedy_step(episode):
+    """Return the greedy move of a single environment."""
+    return nearest_step(episode.terrain, episode.trip.state[0].at, episode.task[0].goal)

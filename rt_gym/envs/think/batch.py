@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs import loop
+from rt_gym.envs import step
 from rt_gym.envs.batch import (
     Common,
     Maps,
@@ -26,8 +26,15 @@ from rt_gym.envs.batch import (
     set_up_map,
 )
 from rt_gym.envs.settings import Settings
-from rt_gym.envs.think.episode import ThinkTerms, begin_thinking, possible, step_thinking, write_observation
-from rt_gym.envs.think.goal import Goal, make_goal
+from rt_gym.envs.think.episode import (
+    Goal,
+    ThinkTerms,
+    begin_thinking,
+    make_goal,
+    possible,
+    step_thinking,
+    write_observation,
+)
 from rt_gym.features.thinking import ThinkMemory, make_think_memory
 from rt_gym.handles import bytes_of
 from rt_gym.jit import absent, kernel, merge, row
@@ -214,5 +221,5 @@ def advance(batch, own, actions, i, end, out, info):
     return reward, flags
 
 
-start_all = bind(loop.start_all, start=start, show=show)
-step_range = bind(loop.step_range, start=start, advance=advance)
+start_all = bind(step.start_all, start=start, show=show)
+step_range = bind(step.step_range, start=start, advance=advance)

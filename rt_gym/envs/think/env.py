@@ -14,13 +14,12 @@ from rt_gym.envs.batch import (
     known_truth,
     locate,
     make_own_maps,
+    replace_problem,
     tabulate_problems,
 )
-from rt_gym.envs.episodes import replace_problem
-from rt_gym.envs.loop import make_step_info
 from rt_gym.envs.settings import LARGEST, Settings
 from rt_gym.envs.single import GridEnv
-from rt_gym.envs.step import LOST, OVERRAN
+from rt_gym.envs.step import LOST, OVERRAN, make_step_info
 from rt_gym.envs.think.batch import (
     ThinkBatch,
     ThinkStepInfo,
@@ -31,8 +30,7 @@ from rt_gym.envs.think.batch import (
     start_all,
     step_range,
 )
-from rt_gym.envs.think.episode import GOAL_FOUND, THOUGHT, ThinkTerms, begin, possible_now, step
-from rt_gym.envs.think.goal import make_goal
+from rt_gym.envs.think.episode import GOAL_FOUND, THOUGHT, ThinkTerms, begin, make_goal, possible_now, step
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, whole
 from rt_gym.features.thinking import GROUPS, THOUGHTS, make_think_memory
@@ -53,7 +51,7 @@ class ThinkSettings(Settings):
     Args:
         slice: how many states are expanded in a slice of thinking.
         goal_moves: after how many moves, slices among them, the goal makes a step; None for a goal that stays. See
-            ``rt_gym.envs.think.goal`` for how it walks.
+            ``rt_gym.envs.think.episode`` for how it walks.
     """
 
     def __init__(self, slice: int = 20, goal_moves: int | None = None, **settings: Any) -> None:

@@ -17,7 +17,7 @@ from agents.policies.genes import Genes, load_genes
 from profiles import examples
 from rt_gym import Budget, InputError
 from training.cli import app
-from training.learn import Parts, TrainingSetup, problems_of
+from training.learn import Parts, TrainingSetup, extended, problems_of
 from training.learn import blocks as module
 from training.learn.blocks import BlocksConfig, Breeder, Candidate, GeneRuns, evolve_genes, rivals, train_blocks
 from training.runs import Course, Draw, Workers, find_courses
@@ -90,7 +90,9 @@ class TestEvolution:
         found = evolve_genes(here, QUICK, lambda amount, text: heard.append(text))
         assert 1 <= len(found) <= QUICK.finalists
         assert [one.validation for one in found] == sorted(one.validation for one in found)
-        (course,) = here.validation
+        (given,) = here.validation
+        (course,) = extended(here.validation, QUICK.validation_factor * len(given.tasks))
+        assert len(course.tasks) == 6 * len(given.tasks)
         row = GeneRuns(course.tasks, None, 4, "scans", QUICK.max_moves).do(course.grid, [found[0].genes])
         assert found[0].validation == float(row.mean())
         assert len(heard) == QUICK.generations

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rt_gym import InputError, Squad, load_map, sample_problems
-from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.squad import RULES
+from rt_gym.squad.envs.dealer import SquadSettings
 from training.cli import app
 from training.judge.think import DEALERS, dealers_table, dealt_times
 from training.learn.evolve import LEARNED, DealerConfig, train_dealer

@@ -146,6 +146,10 @@ def test_no_problems_or_none_in_range_are_refused() -> None:
         courses("open-16", count=0)
     with pytest.raises(InputError, match=r"open-16: no two cells .* from 900 to 901"):
         courses("open-16", low=900, high=901)
+    with pytest.raises(InputError, match="caves-test: holds no problem with an optimal cost from 1 to 5"):
+        courses("caves-test", low=1, high=5)
+    with pytest.raises(InputError, match="at least one problem"):
+        courses("caves-test", count=0)
 
 
 def test_changes_are_read_from_rows_of_json_and_csv(tmp_path: Path) -> None:

@@ -28,9 +28,9 @@ from agents.rule_lrta import STABLE
 from rt_gym import InputError
 from rt_gym.archive import open_zip
 from rt_gym.envs.path import PathSettings
-from rt_gym.envs.path.image import MOST
 from rt_gym.errors import MissingLibrary, quoted
 from rt_gym.features.decision import LAYERS, SITUATION
+from rt_gym.features.image import MOST
 from rt_gym.features.scaling import squashed
 from rt_gym.files import PathLike, atomic_write, read_bytes, refusing, seal, shown, unseal
 from rt_gym.jit import kernel

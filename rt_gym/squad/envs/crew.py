@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.squad.moves import ACTING, GONE, STEP, begin_all, look, step_all
-from rt_gym.envs.squad.settings import ParallelSettings
 from rt_gym.features.history import make_track
 from rt_gym.grid import frozen
 from rt_gym.handles import handle, stack
 from rt_gym.meter import Budget
 from rt_gym.problem import Problem
 from rt_gym.squad.crowd import hide_others
+from rt_gym.squad.envs.moves import ACTING, GONE, STEP, begin_all, look, step_all
+from rt_gym.squad.envs.settings import ParallelSettings
 from rt_gym.squad.team import Unit, make_columns, make_team, make_units
 from rt_gym.terrain import Terrain, positions
 from rt_gym.trip import with_room

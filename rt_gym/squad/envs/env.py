@@ -12,14 +12,14 @@ from rt_gym.envs.batch import Common, Results, make_common
 from rt_gym.envs.pictures import Pictured
 from rt_gym.envs.settings import describe, index_of, refuse_unknown
 from rt_gym.envs.single import seeded
-from rt_gym.envs.squad.batch import SquadAssignment, SquadEpisodes, start_all, step_range
-from rt_gym.envs.squad.dealer import SquadSettings
-from rt_gym.envs.squad.episode import COUNTS, SquadEpisode, choose_problems
 from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.envs.vector import GridVectorEnv
 from rt_gym.errors import InputError, checked_seed, quoted
 from rt_gym.problem import Problem
 from rt_gym.squad import RULES, Squad
+from rt_gym.squad.envs.batch import SquadAssignment, SquadEpisodes, start_all, step_range
+from rt_gym.squad.envs.dealer import SquadSettings
+from rt_gym.squad.envs.episode import COUNTS, SquadEpisode, choose_problems
 from rt_gym.squad.picture import squad_scene
 from rt_gym.turns import Turn
 

@@ -8,9 +8,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rt_gym.envs.evaluation.chance import begin_counters, draw_actions, draw_numbers
 from rt_gym.envs.path import RTPathEnv
 from rt_gym.errors import InputError, quoted
+from rt_gym.evaluation.chance import begin_counters, draw_actions, draw_numbers
 from rt_gym.plugins import make_agent
 from rt_gym.specs import parse_agent
 

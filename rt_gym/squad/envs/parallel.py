@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.envs.settings import describe, frame_size
-from rt_gym.envs.squad.crew import Crew
-from rt_gym.envs.squad.moves import GONE
-from rt_gym.envs.squad.settings import FIXED, ParallelSettings
 from rt_gym.envs.step import BLOCKED, LOST, OVERRAN, TERMINATED, TRUNCATED
 from rt_gym.errors import BudgetExceeded, InputError, MissingLibrary, checked_seed, quoted
 from rt_gym.meter import Budget
+from rt_gym.squad.envs.crew import Crew
+from rt_gym.squad.envs.moves import GONE
+from rt_gym.squad.envs.settings import FIXED, ParallelSettings
 from rt_gym.terrain import positions
 from rt_gym.trip import STAY
 from rt_gym.turns import Turn

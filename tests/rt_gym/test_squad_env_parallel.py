@@ -21,7 +21,7 @@ import rt_gym
 from profiles import examples
 from reference.small_maps import drawn
 from rt_gym import Budget, InputError, Problem, Squad, View
-from rt_gym.envs.squad.parallel import RTSquadParallel, parallel_env
+from rt_gym.squad.envs.parallel import RTSquadParallel, parallel_env
 
 needs_pettingzoo = pytest.mark.skipif(find_spec("pettingzoo") is None, reason="the extra multi is not installed")
 

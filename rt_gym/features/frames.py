@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import Results
-
 
 class Frames:
     """The last observations of episodes; one that begins has its first in every place.
@@ -32,15 +30,18 @@ class Frames:
         self._kept[:, -1] = latest
         return self._kept.copy()
 
-    def follow(self, results: Results, begun: NDArray[np.bool_] | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    def follow(
+        self, latest: NDArray[Any], last: NDArray[Any], begun: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return what is kept after a step of a batch, and what it was where an episode ended in this step.
 
         Args:
-            results: what the step returned; observations of episodes that have begun are their first.
-            begun: which have, None if none has.
+            latest: the observations after the step, of episodes that have begun their first.
+            last: the same, but of episodes that have ended their last.
+            begun: which have begun, None if none has.
         """
-        kept, last = self.push(results.observation), results.last
+        kept = self.push(latest)
         if begun is None:
             return kept, last
         kept[:, -1] = last
-        return self.begin(begun, results.observation), kept
+        return self.begin(begun, latest), kept

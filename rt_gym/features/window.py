@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_gym.grid import Grid
 from rt_gym.intrinsics import write_bits, write_some_bits
 from rt_gym.jit import kernel
 
@@ -35,10 +36,39 @@ class Bitmaps(NamedTuple):
     vision: int
 
 
+class MapBits(NamedTuple):
+    """The maps of a batch as bitmaps, concatenated in the order of ``Maps``.
+
+    Attributes:
+        blocked: the maps; empty where episodes have maps of their own.
+        unseen: what an episode in fog has seen before it begins; empty also without fog.
+        begin: int64, the first byte of every map, with one entry more than there are maps.
+        margin: how many cells there are around a map.
+    """
+
+    blocked: NDArray[np.uint8]
+    unseen: NDArray[np.uint8]
+    begin: NDArray[np.int64]
+    margin: int
+
+
 def make_bitmap(inside: NDArray[np.bool_], margin: int) -> NDArray[np.uint8]:
     """Return an H x W array as bits with a margin of ones, and spare bytes, so that four can be read anywhere."""
     padded = np.pad(inside, margin, constant_values=True)
     return np.pad(np.packbits(padded, axis=1, bitorder="little").ravel(), (0, 4))
+
+
+def make_map_bits(grids: list[Grid], margin: int, fog: bool, private: bool) -> MapBits:
+    """Return the bitmaps of maps, without any bits where episodes have maps of their own."""
+    none = np.empty(0, np.uint8)
+    blocked = [none if private else make_bitmap(~grid.passable, margin) for grid in grids]
+    unseen = [make_bitmap(np.zeros_like(grid.passable), margin) for grid in grids if fog and not private]
+    return MapBits(
+        blocked=np.concatenate([none, *blocked]),
+        unseen=np.concatenate([none, *unseen]),
+        begin=np.cumsum([0, *(bitmap.size for bitmap in blocked)]),
+        margin=margin,
+    )
 
 
 @kernel(inline=True)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rt_gym.bootstrap import Estimate, Floats, estimate, resampled_medians, resampled_sums
-from rt_gym.envs.evaluation.runs import Columns, Walk
 from rt_gym.errors import InputError, quoted
+from rt_gym.evaluation.runs import Columns, Walk
 from rt_gym.files import PathLike, atomic_write
 from rt_gym.problem import Problem
 

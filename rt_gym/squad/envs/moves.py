@@ -8,9 +8,9 @@ import numpy as np
 
 from rt_gym.belief import in_sight
 from rt_gym.envs.path.episode import WINDOW, write_numbers
-from rt_gym.envs.path.window import write_cells
 from rt_gym.envs.step import LOST, OVERRAN, TERMINATED, TRUNCATED, judge
 from rt_gym.features.history import begin_track, follow
+from rt_gym.features.window import write_cells
 from rt_gym.jit import kernel, record, row
 from rt_gym.meter import GO, STOP, STUCK, UNLIMITED, after_overrun, spent
 from rt_gym.squad.crowd import leave_map, move_unit, show_others, try_move

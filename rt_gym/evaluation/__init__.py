@@ -10,15 +10,15 @@ from gymnasium.envs.registration import load_env_creator
 
 from rt_gym import splits
 from rt_gym.envs import own_id
-from rt_gym.envs.evaluation.policies import is_agent, make_policy, name_of
-from rt_gym.envs.evaluation.result import COLUMNS, Comparison, Evaluation, Summary
-from rt_gym.envs.evaluation.runs import BatchRun, Columns, Walk, Walks, run_single, run_squad_batch, run_squads
 from rt_gym.envs.path import PathSettings
 from rt_gym.envs.pool import Sources
-from rt_gym.envs.squad.dealer import SquadSettings
 from rt_gym.envs.think import ThinkSettings
 from rt_gym.errors import InputError, checked_seed, flag, quoted, whole
+from rt_gym.evaluation.policies import is_agent, make_policy, name_of
+from rt_gym.evaluation.result import COLUMNS, Comparison, Evaluation, Summary
+from rt_gym.evaluation.runs import BatchRun, Columns, Walk, Walks, run_single, run_squad_batch, run_squads
 from rt_gym.problem import Problem
+from rt_gym.squad.envs.dealer import SquadSettings
 
 __all__ = ["COLUMNS", "Comparison", "Evaluation", "Summary", "Walk", "evaluate"]
 

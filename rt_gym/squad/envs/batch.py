@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.batch import NEXT_STEP, Common, Results, close_step
-from rt_gym.envs.squad.episode import SquadEpisode
+from rt_gym.envs.batch import Common, Results
+from rt_gym.envs.step import NEXT_STEP, close_step
 from rt_gym.errors import InputError, quoted
 from rt_gym.features.dealing import see
 from rt_gym.problem import Problem
+from rt_gym.squad.envs.episode import SquadEpisode
 
 
 class SquadEpisodes(NamedTuple):
@@ -29,7 +30,7 @@ class SquadEpisodes(NamedTuple):
 
 
 class SquadAssignment:
-    """The problems of the squads of a batch; see ``rt_gym.envs.episodes.Assignment``."""
+    """The problems of the squads of a batch; see ``rt_gym.envs.pool.Assignment``."""
 
     def __init__(self, episodes: SquadEpisodes) -> None:
         self._episodes = episodes

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.evaluation.policies import Policy
+from rt_gym.evaluation.policies import Policy
 
 Columns = dict[str, NDArray[Any]]
 

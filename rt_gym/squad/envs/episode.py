@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rt_gym.envs.fresh import pick
-from rt_gym.envs.pool import Sources, make_grids, make_pool
-from rt_gym.envs.single import NOT_IN_POOL
+from rt_gym.envs.pool import NOT_IN_POOL, Sources, make_grids, make_pool
 from rt_gym.envs.step import TERMINATED, TRUNCATED
 from rt_gym.errors import InputError
 from rt_gym.features.dealing import see
+from rt_gym.maps.fresh import pick
 from rt_gym.problem import Problem
 from rt_gym.sample import distinct_problems
 from rt_gym.squad import RULES, Squad
@@ -64,7 +63,7 @@ class SquadEpisode:
     """One squad after the other, whose agents are used again: to make them takes longer than a tick.
 
     Args:
-        settings: those of the environment, a ``rt_gym.envs.squad.dealer.SquadSettings``.
+        settings: those of the environment, a ``rt_gym.squad.envs.dealer.SquadSettings``.
     """
 
     squad: Squad

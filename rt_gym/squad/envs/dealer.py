@@ -8,15 +8,15 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rt_gym.envs.fresh import pick
 from rt_gym.envs.pool import DEFAULTS, Source, Sources, make_fresh
 from rt_gym.envs.settings import LARGEST, cost_range
 from rt_gym.envs.single import seeded
-from rt_gym.envs.squad.episode import by_maps, choose_problems, make_squads_pool
 from rt_gym.errors import InputError, choice, flag, quoted, whole
 from rt_gym.features.dealing import DEALT
+from rt_gym.maps.fresh import pick
 from rt_gym.problem import Problem, listed
 from rt_gym.squad import RULES, Squad
+from rt_gym.squad.envs.episode import by_maps, choose_problems, make_squads_pool
 from rt_gym.squad.team import check_problems
 
 MOST_ASKED = 10**9  # of which the logarithm is within the observation space

@@ -1,1 +1,0 @@
-"""Environments of squads: many units on one map."""
