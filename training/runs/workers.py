@@ -120,9 +120,22 @@ class _Processes:
         try:
             with _signals_held():
                 finished = parallel(joblib.delayed(_run_with_file)(job, self.folder, os.getpid()) for job in jobs)
-            yield from finished
+            with _quietly_closed(finished):
+                for done in finished:  # noqa: UP028  yield from would close it first
+                    yield done
         except BrokenProcessPool:
             raise ChildProcessError("a worker process was ended from outside, perhaps for lack of memory") from None
+
+
+@contextmanager
+def _quietly_closed(finished: Generator[Done, None, None]) -> Iterator[None]:
+    """Cancel at the end what is not finished; joblib would warn that it does, after a command has said its last."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*tasks which were still being processed", UserWarning)
+            finished.close()
 
 
 @contextmanager

@@ -130,6 +130,15 @@ class TestCluster:
         assert (done.begin, done.end, done.result) == (0, 3, [2, 4, 6])
 
 
+@pytest.mark.filterwarnings("error")
+def test_processes_that_are_stopped_with_work_to_do_end_without_a_word() -> None:
+    # Warnings would stand below the command's last line, which says what is kept.
+    with Workers(jobs=2).open({}, 40) as pool:
+        results = pool.run(repeat(TestCluster.JOB, 40))
+        assert next(results).result == [2, 4, 6]
+        results.close()
+
+
 class FakeClient:
     """A Dask client whose futures are finished at once, or never."""
 
